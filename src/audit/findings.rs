@@ -1,0 +1,172 @@
+//! What was lost, most important first: neighbours in one line, families with only their lost members.
+
+use super::judge::Judgement;
+use super::summary::Summary;
+use crate::config::Settings;
+use crate::event::{AfterCompaction, Role};
+use crate::report::{Finding, Kind, Status};
+use crate::signal::weights::{MAX_MEMBERS, MAX_TEXT};
+use crate::signal::{Ledger, bounded};
+
+/// Which messages still stand verbatim.
+pub struct Retained {
+    from: usize,
+    ids: Vec<usize>,
+}
+
+impl Retained {
+    /// By ids where the gateway gives them, else by their number.
+    pub fn new(ledger: &Ledger, event: &AfterCompaction) -> Retained {
+        let count = ledger.message_count as usize;
+        let mut ids: Vec<usize> =
+            event.kept_message_ids.iter().flatten().filter_map(|id| ledger.position(id)).collect();
+        ids.sort_unstable();
+        let from = event
+            .first_kept_entry_id
+            .as_deref()
+            .and_then(|id| ledger.position(id))
+            .or_else(|| {
+                event.messages_retained.filter(|_| ids.is_empty()).map(|kept| count.saturating_sub(kept as usize))
+            })
+            .unwrap_or(count);
+        Retained { from, ids }
+    }
+
+    /// Whether the message at this place still stands.
+    pub fn has(&self, index: u32) -> bool {
+        index as usize >= self.from || self.ids.binary_search(&(index as usize)).is_ok()
+    }
+}
+
+/// Signals of less salience are counted in the score but not listed.
+const LISTED: f64 = 0.12;
+/// An altered fact is worse than a dropped one.
+const ALTERED: f64 = 0.15;
+
+/// The findings, most important first.
+pub fn findings(judgements: &[Judgement<'_>]) -> Vec<Finding> {
+    let mut lost: Vec<(f64, &Judgement<'_>)> = judgements
+        .iter()
+        .filter(|judgement| matches!(judgement.status, Status::Dropped | Status::Altered))
+        .filter(|judgement| judgement.signal.salience >= LISTED)
+        .map(|judgement| (priority(judgement), judgement))
+        .collect();
+    lost.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.signal.order.cmp(&b.1.signal.order)));
+    let mut findings: Vec<Finding> = Vec::new();
+    let mut orders: Vec<(u32, u32)> = Vec::new();
+    for (priority, judgement) in lost {
+        let signal = judgement.signal;
+        let mut finding = finding(judgement, priority);
+        // A neighbour of what is listed already belongs into its line.
+        let neighbour = (signal.order > 0 && judgement.status == Status::Dropped)
+            .then(|| {
+                orders.iter().position(|(low, high)| *low > 0 && (signal.order + 1 == *low || signal.order == high + 1))
+            })
+            .flatten();
+        if let Some(place) = neighbour
+            && let (Some(known), Some(span)) = (findings.get_mut(place), orders.get_mut(place))
+            && known.message_id == finding.message_id
+            && known.text.len() + finding.text.len() < MAX_TEXT
+        {
+            if signal.order < span.0 {
+                span.0 = signal.order;
+                known.text = format!("{} {}", finding.text, known.text);
+            } else {
+                span.1 = signal.order;
+                known.text = format!("{} {}", known.text, finding.text);
+            }
+            known.values.append(&mut finding.values);
+            continue;
+        }
+        orders.push((signal.order, signal.order));
+        findings.push(finding);
+    }
+    findings
+}
+
+fn priority(judgement: &Judgement<'_>) -> f64 {
+    let salience = judgement.signal.salience;
+    match judgement.status {
+        Status::Altered => salience + ALTERED,
+        _ if !judgement.gone.is_empty() => salience * (judgement.gone.len() as f64 / 12.0).min(1.0),
+        _ => salience * (0.25 + 0.75 * (1.0 - judgement.kept)),
+    }
+}
+
+fn finding(judgement: &Judgement<'_>, priority: f64) -> Finding {
+    let signal = judgement.signal;
+    let mut why = signal.why.clone();
+    why.push(judgement.why.clone());
+    let (text, values) =
+        if judgement.gone.is_empty() { (signal.text.clone(), signal.values.clone()) } else { family(judgement) };
+    Finding {
+        id: signal.id.clone(),
+        kind: signal.kind,
+        text,
+        values,
+        message_id: signal.message_id.clone(),
+        role: signal.role,
+        at: signal.at,
+        salience: priority.clamp(0.0, 1.0),
+        status: judgement.status,
+        summary_says: judgement.says.clone(),
+        why,
+    }
+}
+
+/// The text of a family names its lost members densely.
+fn family(judgement: &Judgement<'_>) -> (String, Vec<String>) {
+    let mut text = judgement.signal.text.clone();
+    if !text.is_empty() {
+        text.push_str(": ");
+    }
+    let mut values: Vec<String> = Vec::new();
+    for (number, member) in judgement.gone.iter().enumerate() {
+        let separator = if number == 0 {
+            ""
+        } else if member.values.is_empty() {
+            ", "
+        } else {
+            "; "
+        };
+        if text.len() + separator.len() + member.text.len() <= MAX_TEXT {
+            text.push_str(separator);
+            text.push_str(&member.text);
+        }
+        let of_member =
+            if member.values.is_empty() { std::slice::from_ref(&member.text) } else { member.values.as_slice() };
+        for value in of_member {
+            if values.len() < MAX_MEMBERS && !values.contains(value) {
+                values.push(value.clone());
+            }
+        }
+    }
+    (bounded(&text, MAX_TEXT).to_string(), values)
+}
+
+/// Pinned facts that the summary lacks; they come first.
+pub fn lost_pins(settings: &Settings, summary: &Summary<'_>) -> Vec<Finding> {
+    let mut hits = Vec::new();
+    let mut lost = Vec::new();
+    for (number, pin) in settings.audit.pins.iter().enumerate() {
+        let values = crate::signal::prose::values(pin);
+        let share = summary.share(pin, &mut hits);
+        if share.window >= 0.7 && values.iter().all(|value| summary.has(value)) {
+            continue;
+        }
+        lost.push(Finding {
+            id: format!("pin{}", number + 1),
+            kind: Kind::Constraint,
+            text: pin.clone(),
+            values,
+            message_id: "settings".to_string(),
+            role: Role::User,
+            at: None,
+            salience: 1.0,
+            status: Status::Dropped,
+            summary_says: None,
+            why: vec!["pinned in the settings".to_string(), "not in the summary".to_string()],
+        });
+    }
+    lost
+}

@@ -1,0 +1,410 @@
+//! The reading of all messages: collects statements, lists, names and commands, weighs them, makes the ledger.
+
+use super::cues::Cues;
+use super::inventory::{HashedMap, Inventory};
+use super::lists::{List, Lists};
+use super::prose::{self, Statement, Surroundings};
+use super::weights as w;
+use super::{Ledger, Member, Signal, bounded, id_hash};
+use crate::config::Settings;
+use crate::event::{BeforeCompaction, Message, Role};
+use crate::redact::redact;
+use crate::report::Kind;
+use crate::text;
+
+/// Reads all messages once.
+pub fn survey(event: &BeforeCompaction, _settings: &Settings) -> Ledger {
+    let messages = &event.messages;
+    let mut ledger = Ledger {
+        taken: event.now,
+        reason: event.reason,
+        message_count: messages.len() as u32,
+        token_count: event.token_count,
+        source_bytes: messages.iter().map(|message| message.text.len() as u64).sum(),
+        message_hashes: messages.iter().map(|message| id_hash(&message.id)).collect(),
+        ..Ledger::default()
+    };
+    let mut reading = Reading::new(messages);
+    for (index, message) in messages.iter().enumerate() {
+        reading.message(message, index as u32);
+    }
+    reading.finish(&mut ledger);
+    ledger
+}
+
+struct Reading<'a> {
+    messages: &'a [Message],
+    cues: Cues,
+    buffer: Vec<u64>,
+    statements: Vec<Statement>,
+    results: Vec<Statement>,
+    /// In how many messages a formula stands, and the last of them.
+    formulas: HashedMap<(u32, u32)>,
+    /// For each rare word of a statement the messages that carry it, newest last.
+    inventory: Inventory,
+    lists: Lists,
+    commands: HashedMap<usize>,
+    command_list: Vec<(String, u32, u32)>,
+    sampled: usize,
+    sampled_bytes: usize,
+    last_user: u32,
+}
+
+impl<'a> Reading<'a> {
+    fn new(messages: &'a [Message]) -> Reading<'a> {
+        let last_user = messages.iter().rposition(|message| message.role == Role::User).unwrap_or(0) as u32;
+        Reading {
+            messages,
+            cues: Cues::new(),
+            buffer: Vec::new(),
+            statements: Vec::new(),
+            results: Vec::new(),
+            formulas: HashedMap::default(),
+            inventory: Inventory::default(),
+            lists: Lists::default(),
+            commands: HashedMap::default(),
+            command_list: Vec::new(),
+            sampled: 0,
+            sampled_bytes: 0,
+            last_user,
+        }
+    }
+
+    fn message(&mut self, message: &Message, index: u32) {
+        let text = message.text.as_str();
+        if message.role == Role::Tool && text.len() > w::TOOL_SAMPLE {
+            let head = bounded(text, w::TOOL_SAMPLE * 2 / 3);
+            let tail_start = text.ceil_char_boundary(text.len() - w::TOOL_SAMPLE / 3);
+            let tail = text.get(tail_start..).unwrap_or_default();
+            self.sampled += 1;
+            self.sampled_bytes += tail_start - head.len();
+            self.inventory.read(message, index, head, 0);
+            self.inventory.read(message, index, tail, tail_start);
+            self.result_lines(tail, tail_start, index);
+        } else {
+            self.inventory.read(message, index, text, 0);
+            if message.role == Role::Tool {
+                self.result_lines(text, 0, index);
+            }
+        }
+        self.lists.read(message, index);
+        if message.role == Role::Assistant {
+            self.command(text, index);
+        }
+        if message.role != Role::Tool && !is_call(text) {
+            let Reading { cues, buffer, statements, formulas, .. } = self;
+            prose::statements(text, index, cues, buffer, |statement| {
+                let count = formulas.entry(statement.formula).or_insert((0, u32::MAX));
+                if count.1 != index {
+                    *count = (count.0 + 1, index);
+                }
+                statements.push(statement);
+            });
+        }
+    }
+
+    /// Lines of tool output that tell how something ended.
+    fn result_lines(&mut self, text: &str, base: usize, index: u32) {
+        let mut kept = 0;
+        let start = text.ceil_char_boundary(text.len().saturating_sub(4_000));
+        let mut at = start;
+        for line in text.get(start..).unwrap_or_default().split_inclusive('\n') {
+            let trimmed = line.trim();
+            if kept < 2 && (12..240).contains(&trimmed.len()) && tells_result(trimmed) {
+                let lead = line.len() - line.trim_start().len();
+                self.results.push(Statement {
+                    message: index,
+                    start: base + at + lead,
+                    end: base + at + lead + trimmed.len(),
+                    cues: 0,
+                    words: 6,
+                    formula: text::hash(trimmed.trim_matches(|c: char| !c.is_alphabetic()).as_bytes()),
+                    rare: [0; 4],
+                    values: 0,
+                    pasted: false,
+                });
+                kept += 1;
+            }
+            at += line.len();
+        }
+    }
+
+    fn command(&mut self, text: &str, index: u32) {
+        let Some(command) = command_of(text) else { return };
+        let next = self.command_list.len();
+        let place = *self.commands.entry(text::hash(command.as_bytes())).or_insert(next);
+        if place == next {
+            self.command_list.push((command, 0, index));
+        }
+        if let Some(known) = self.command_list.get_mut(place) {
+            known.1 += 1;
+            known.2 = index;
+        }
+    }
+
+    fn finish(mut self, ledger: &mut Ledger) {
+        let known = &mut self.inventory.known;
+        known.sort_unstable();
+        known.dedup();
+        ledger.known = std::mem::take(known);
+        let mut signals = self.weigh_statements(&mut ledger.cut);
+        let lists = std::mem::take(&mut self.lists).finish(self.messages);
+        signals.extend(lists.iter().take(w::MAX_LISTS).map(|list| self.list_signal(list)));
+        let (families, left) = self.inventory.families(self.messages);
+        if left > 0 {
+            ledger.cut.push(format!("{left} names that were used least are counted but not followed"));
+        }
+        let top = families.first().map_or(1.0, |family| family.score.max(0.1));
+        for family in families {
+            let salience = w::NAMES_TOP * (family.score / top).min(1.0);
+            let mut signal = self.signal(Kind::Infrastructure, String::new(), family.message, salience);
+            signal.members = family.members;
+            let place = if family.label.is_empty() { "together" } else { family.label.as_str() };
+            signal.why.push(format!("names used in {place}, by how often and how lately"));
+            signals.push(signal);
+        }
+        signals.extend(self.command_signal());
+        if self.sampled > 0 {
+            let (count, bytes) = (self.sampled, self.sampled_bytes);
+            ledger
+                .cut
+                .push(format!("{count} long tool outputs were sampled (head and tail); {bytes} bytes were not read"));
+        }
+        signals.sort_by(|a, b| b.salience.total_cmp(&a.salience).then(a.message_index.cmp(&b.message_index)));
+        self.bound(ledger, &mut signals);
+        for (number, signal) in signals.iter_mut().enumerate() {
+            signal.id = format!("s{}", number + 1);
+        }
+        ledger.signals = signals;
+    }
+
+    /// A ledger is small beside its source.
+    fn bound(&self, ledger: &mut Ledger, signals: &mut Vec<Signal>) {
+        let budget = (ledger.source_bytes as usize / 6).clamp(64_000, 400_000);
+        let mut used = 2 * ledger.known.len() + 4 * ledger.message_hashes.len();
+        let before = signals.len();
+        signals.retain(|signal| {
+            let members: usize = signal.members.iter().map(|member| member.text.len() + 4).sum();
+            let why: usize = signal.why.iter().map(|why| why.len() + 1).sum();
+            let values: usize = signal.values.iter().map(|value| value.len() + 1).sum();
+            let size = signal.text.len() + members + why + values + 24;
+            let fits = used + size <= budget;
+            used += if fits { size } else { 0 };
+            fits
+        });
+        if signals.len() < before {
+            ledger
+                .cut
+                .push(format!("the ledger is full: {} signals of least weight are left out", before - signals.len()));
+        }
+    }
+
+    fn weigh_statements(&self, cut: &mut Vec<String>) -> Vec<Signal> {
+        let mut carriers: HashedMap<Vec<u32>> = HashedMap::default();
+        for statement in &self.statements {
+            for rare in statement.rare.iter().filter(|hash| **hash != 0) {
+                let list = carriers.entry(*rare).or_default();
+                if list.last() != Some(&statement.message) {
+                    list.push(statement.message);
+                }
+            }
+        }
+        let span = self.messages.len().max(2) as f64 - 1.0;
+        let mut ranked: Vec<(f64, usize, Surroundings)> = Vec::with_capacity(self.statements.len());
+        for (order, statement) in self.statements.iter().enumerate() {
+            let Some(message) = self.messages.get(statement.message as usize) else { continue };
+            let (count, last) = self.formulas.get(&statement.formula).copied().unwrap_or((1, statement.message));
+            // Only the newest of equal statements speaks for them.
+            if count > 1 && last != statement.message {
+                continue;
+            }
+            let open = statement.message >= self.last_user;
+            let around = Surroundings {
+                role: message.role,
+                position: f64::from(statement.message) / span,
+                open,
+                answered: !open,
+                formula_count: count as usize,
+                reuse: reuse(statement, &carriers),
+            };
+            ranked.push((prose::weigh(statement, &around), order, around));
+        }
+        ranked.sort_by(|a, b| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1)));
+        let found = ranked.len();
+        ranked.truncate(w::MAX_STATEMENTS);
+        let mut signals: Vec<Signal> = ranked
+            .iter()
+            .filter_map(|(salience, order, around)| self.statement_signal(*salience, *order, around))
+            .collect();
+        if found > signals.len() {
+            cut.push(format!("{} of {found} statements are followed, the most salient", signals.len()));
+        }
+        self.results_into(&mut signals);
+        signals
+    }
+
+    fn statement_signal(&self, salience: f64, order: usize, around: &Surroundings) -> Option<Signal> {
+        let statement = self.statements.get(order)?;
+        let message = self.messages.get(statement.message as usize)?;
+        let text = message.text.get(statement.start..statement.end)?;
+        let kind = prose::kind(statement, message.role);
+        let mut signal = self.signal(kind, collapse(bounded(text, w::MAX_TEXT)), statement.message, salience);
+        signal.cues = statement.cues;
+        signal.order = order as u32 + 1;
+        signal.values = prose::values(text);
+        signal.why = prose::why(statement, around);
+        Some(signal)
+    }
+
+    fn results_into(&self, signals: &mut Vec<Signal>) {
+        let mut newest: HashedMap<u32> = HashedMap::default();
+        for result in &self.results {
+            newest.insert(result.formula, result.message);
+        }
+        let span = self.messages.len().max(2) as f64 - 1.0;
+        for result in &self.results {
+            if newest.get(&result.formula) != Some(&result.message) {
+                continue;
+            }
+            let Some(message) = self.messages.get(result.message as usize) else { continue };
+            let Some(text) = message.text.get(result.start..result.end) else { continue };
+            let salience = 0.10 + 0.10 * f64::from(result.message) / span + if message.failed { 0.08 } else { 0.0 };
+            let kind = if failure(text) { Kind::Error } else { Kind::State };
+            let mut signal = self.signal(kind, collapse(text), result.message, salience);
+            signal.values = prose::values(text);
+            signal.why.push("how a tool run ended".to_string());
+            signals.push(signal);
+        }
+    }
+
+    fn list_signal(&self, list: &List) -> Signal {
+        let role = self.messages.get(list.message as usize).map_or(Role::Tool, |message| message.role);
+        let mut salience = if role == Role::User { w::LIST_USER } else { w::LIST_OTHER };
+        // Values that are most of the item are data; a sentence with a value in it that repeats is a formula.
+        if list.words > 5.0 {
+            salience -= 0.30;
+        }
+        if role == Role::Assistant || role == Role::Tool && list.words > 2.0 {
+            salience -= 0.16;
+        }
+        let disclaimed = |text: &str| {
+            let mut hashes = Vec::new();
+            super::cues::words(text, |word| hashes.push(word));
+            self.cues.read(text, &hashes).0 & super::cues::cue::DISCLAIMED != 0
+        };
+        if disclaimed(&list.label) || list.members.iter().take(3).any(|member| disclaimed(&member.text)) {
+            salience -= 0.45;
+        }
+        let mut signal = self.signal(Kind::Infrastructure, list.label.clone(), list.message, salience.max(0.02));
+        signal.members = list.members.clone();
+        signal.why.push(format!("a list of {} items of one form", list.members.len()));
+        signal
+    }
+
+    fn command_signal(&self) -> Option<Signal> {
+        let mut commands: Vec<&(String, u32, u32)> = self.command_list.iter().filter(|known| known.1 >= 2).collect();
+        commands.sort_by(|a, b| b.1.cmp(&a.1).then(b.2.cmp(&a.2)));
+        let last = commands.first()?.2;
+        let mut signal = self.signal(Kind::Infrastructure, "commands run".to_string(), last, w::COMMANDS);
+        signal.members = commands
+            .iter()
+            .take(12)
+            .map(|(text, _, last)| Member { text: redact(text).into_owned(), values: Vec::new(), last_index: *last })
+            .collect();
+        signal.why.push("commands that were run more than once".to_string());
+        Some(signal)
+    }
+
+    fn signal(&self, kind: Kind, text: String, message: u32, salience: f64) -> Signal {
+        let source = self.messages.get(message as usize);
+        Signal {
+            id: String::new(),
+            kind,
+            text: redact(&text).into_owned(),
+            values: Vec::new(),
+            members: Vec::new(),
+            message_id: source.map(|message| message.id.clone()).unwrap_or_default(),
+            message_index: message,
+            last_index: message,
+            order: 0,
+            role: source.map_or(Role::Tool, |message| message.role),
+            at: source.and_then(|message| message.at),
+            salience,
+            cues: 0,
+            superseded: false,
+            why: Vec::new(),
+        }
+    }
+}
+
+/// How many later messages take all rare words of a statement up.
+fn reuse(statement: &Statement, carriers: &HashedMap<Vec<u32>>) -> usize {
+    let later = |list: &Vec<u32>| list.len() - list.partition_point(|at| *at <= statement.message);
+    statement.rare.iter().filter_map(|rare| carriers.get(rare)).map(later).min().unwrap_or(0)
+}
+
+/// Newlines and runs of spaces as one space.
+fn collapse(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for word in text.split_whitespace() {
+        if !out.is_empty() {
+            out.push(' ');
+        }
+        out.push_str(word);
+    }
+    out
+}
+
+/// A call of a tool, written out: `[tool Read] {…}`, `⏺ Bash(…)`, `{"command": …}`.
+fn is_call(text: &str) -> bool {
+    let text = text.trim_start_matches(['⏺', ' ']);
+    let name = text.bytes().take_while(|byte| byte.is_ascii_alphabetic()).count();
+    text.starts_with("[tool") || text.starts_with('{') || name > 2 && text.as_bytes().get(name) == Some(&b'(')
+}
+
+/// The command of a tool call: `"command": "…"`, `Bash(…)`; without the change of folder before it.
+fn command_of(text: &str) -> Option<String> {
+    let raw = if let Some(at) = text.find("\"command\"") {
+        let rest = text.get(at + 9..)?;
+        let open = rest.find('"')?;
+        let body = rest.get(open + 1..)?;
+        let mut end = None;
+        let mut escaped = false;
+        for (at, byte) in body.bytes().enumerate() {
+            match byte {
+                b'\\' if !escaped => escaped = true,
+                b'"' if !escaped => {
+                    end = Some(at);
+                    break;
+                }
+                _ => escaped = false,
+            }
+        }
+        body.get(..end?)?
+    } else {
+        let at = text.find("Bash(")?;
+        let body = text.get(at + 5..)?;
+        body.get(..body.find(")\n").or(body.find(")…")).or(body.rfind(')'))?)?
+    };
+    let mut command = raw.trim();
+    if let Some(rest) = command.strip_prefix("cd ").and_then(|rest| rest.split_once("&&")) {
+        command = rest.1.trim();
+    }
+    let command = command.split(" 2>&1").next().unwrap_or(command).split(" | ").next().unwrap_or(command).trim();
+    (4..=160).contains(&command.len()).then(|| collapse(command)).filter(|command| !command.contains("\\n"))
+}
+
+fn tells_result(line: &str) -> bool {
+    contains_word(
+        line,
+        &["passed", "failed", "error", "Error", "ERROR", "FAIL", "warning", "not found", "denied", "fatal"],
+    ) && !line.contains('{')
+}
+
+fn failure(line: &str) -> bool {
+    contains_word(line, &["failed", "error", "Error", "ERROR", "FAIL", "not found", "denied", "fatal"])
+}
+
+fn contains_word(line: &str, words: &[&str]) -> bool {
+    words.iter().any(|word| line.contains(word))
+}
