@@ -1,0 +1,190 @@
+//! The command line: what can be asked, and how an answer becomes an exit code.
+//!
+//! 0 is fine, 1 means that an audit found loss beyond the limit that was asked for, 2 is bad input or usage.
+
+mod audit;
+mod demo;
+mod input;
+mod probe;
+mod replay;
+
+use crate::runtime::{ComponentPlugin, Services, SharedTokens};
+use crate::tokens::TokenCounter;
+use anyhow::{Context, Result};
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::{Arc, Mutex};
+
+/// Audits what an agent's memory loses when its context is compacted.
+#[derive(Debug, Parser)]
+#[command(name = "compact-review", version, arg_required_else_help = true, after_help = EXAMPLES)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  compact-review demo                          what it does, on an embedded session
+  compact-review audit events.json             the two hook payloads of one compaction
+  compact-review audit --fail-under 70 e.json  exit code 1 if the score is below 70
+  compact-review replay session.jsonl          every compaction of a recorded session
+  compact-review completions bash              completions for the shell
+
+Exit codes: 0 fine, 1 loss beyond --fail-under, 2 bad input or usage.";
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// The main job on an embedded session: context fills, compaction, audit, notes, recovery.
+    Demo(demo::DemoArgs),
+    /// Fires both hooks with the payloads in a file, {"before": {…}, "after": {…}}, and prints the audit.
+    Audit(audit::AuditArgs),
+    /// Is each stated fact in the summary? Reads lines {"id", "summary", "facts": […]}.
+    Probe(probe::ProbeArgs),
+    /// Runs a recorded session (OpenClaw or Pi JSONL) through the simulated gateway and audits its compactions.
+    Replay(replay::ReplayArgs),
+    /// Prints completions for a shell.
+    Completions {
+        /// Which shell.
+        shell: Shell,
+    },
+}
+
+/// What every command that runs the plugin takes.
+#[derive(Debug, Args)]
+struct PluginArgs {
+    /// Write checkpoint and daily note below DIR/memory; without it they are kept in memory.
+    #[arg(long, value_name = "DIR")]
+    workspace: Option<PathBuf>,
+    /// The plugin's settings: a file with one JSON object.
+    #[arg(long, value_name = "FILE")]
+    settings: Option<PathBuf>,
+    /// How tokens are counted: `estimate`, `o200k`, `cl100k`, or the path of a tokenizer.json.
+    #[arg(long, value_name = "NAME|FILE", default_value = "estimate")]
+    tokenizer: String,
+}
+
+/// What the simulated gateway puts in place of old messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum StrategyArg {
+    /// The recorded summary, or the one of --summarizer-url.
+    Summarize,
+    /// Drop the oldest messages; no summary.
+    Truncate,
+    /// Drop all unprotected messages; no summary.
+    Discard,
+}
+
+/// Runs the command line of this process.
+pub fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let done = match cli.command {
+        Command::Demo(args) => demo::run(&args),
+        Command::Audit(args) => audit::run(&args),
+        Command::Probe(args) => probe::run(&args),
+        Command::Replay(args) => replay::run(&args),
+        Command::Completions { shell } => {
+            clap_complete::generate(shell, &mut Cli::command(), "compact-review", &mut std::io::stdout());
+            Ok(Outcome::Fine)
+        }
+    };
+    match done {
+        Ok(Outcome::Fine) => ExitCode::SUCCESS,
+        Ok(Outcome::BelowLimit) => ExitCode::from(1),
+        Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            anstream::eprintln!("{RED}error{RED:#}: {error:#}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+const RED: anstyle::Style = anstyle::AnsiColor::Red.on_default().bold();
+
+/// What a command found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Outcome {
+    Fine,
+    BelowLimit,
+}
+
+impl Outcome {
+    /// A score that is unknown misses every limit: it cannot be shown to hold.
+    fn of(score: Option<f64>, fail_under: Option<f64>) -> Outcome {
+        match fail_under {
+            Some(limit) if score.is_none_or(|score| score < limit) => Outcome::BelowLimit,
+            _ => Outcome::Fine,
+        }
+    }
+}
+
+/// `compact-review … | head` is no error.
+fn is_closed_pipe(error: &anyhow::Error) -> bool {
+    let io = error.chain().find_map(|cause| cause.downcast_ref::<std::io::Error>());
+    io.is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
+}
+
+fn plugin() -> Result<ComponentPlugin> {
+    ComponentPlugin::embedded().context("the plugin cannot be loaded")
+}
+
+impl PluginArgs {
+    fn services(&self) -> Result<Services> {
+        let mut services = services_in(self.workspace.as_deref())?;
+        services.tokens = self.tokens()?;
+        services.settings = match &self.settings {
+            None => None,
+            Some(path) => {
+                let json = input::read_text(path)?;
+                compact_review::hooks::configure(&json).with_context(|| path.display().to_string())?;
+                Some(json)
+            }
+        };
+        Ok(services)
+    }
+
+    fn tokens(&self) -> Result<Option<SharedTokens>> {
+        if self.tokenizer == "estimate" {
+            return Ok(None);
+        }
+        let counter = TokenCounter::open(&self.tokenizer)?;
+        Ok(Some(Arc::new(Mutex::new(counter))))
+    }
+}
+
+/// A folder that keeps notes, or memory that does not.
+fn services_in(workspace: Option<&Path>) -> Result<Services> {
+    match workspace {
+        None => Ok(Services::new(crate::notes::MemoryNotes::default())),
+        Some(folder) => {
+            let notes = crate::notes::FolderNotes::open(folder)
+                .with_context(|| format!("the workspace {} cannot be used", folder.display()))?;
+            Ok(Services::new(notes))
+        }
+    }
+}
+
+fn score_limit(text: &str) -> Result<f64, String> {
+    let limit: f64 = text.parse().map_err(|_| format!("{text:?} is no number"))?;
+    if (0.0..=100.0).contains(&limit) { Ok(limit) } else { Err("a score is from 0 to 100".to_string()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn a_score_that_is_not_known_misses_every_limit() {
+        assert_eq!(Outcome::of(None, Some(0.0)), Outcome::BelowLimit);
+        assert_eq!(Outcome::of(None, None), Outcome::Fine);
+        assert_eq!(Outcome::of(Some(70.0), Some(70.0)), Outcome::Fine);
+        assert_eq!(Outcome::of(Some(69.9), Some(70.0)), Outcome::BelowLimit);
+    }
+}

@@ -1,0 +1,5 @@
+//! The command line tool `compact-review`: everything is in [`host_harness::cli`].
+
+fn main() -> std::process::ExitCode {
+    host_harness::cli::main()
+}

@@ -1,0 +1,70 @@
+//! Notes in memory, for events without a workspace: the same checks, gone with the process.
+
+use super::{MAX_STATE_BYTES, files::add_to_note};
+use super::{NoteStore, check_checkpoint, check_entry, check_size, check_state_name, entry_mark, entry_text};
+use compact_review::host::{HostError, NoteEntry, NotePlace};
+use std::collections::BTreeMap;
+
+/// Notes that live as long as the process.
+#[derive(Debug, Default)]
+pub struct MemoryNotes {
+    states: BTreeMap<(String, String), Vec<u8>>,
+    checkpoint: Option<String>,
+    earlier: Vec<String>,
+    notes: BTreeMap<String, Vec<u8>>,
+}
+
+impl MemoryNotes {
+    /// The note of a day.
+    pub fn note(&self, date: &str) -> Option<String> {
+        self.notes.get(date).map(|bytes| String::from_utf8_lossy(bytes).into_owned())
+    }
+
+    /// The checkpoints that were replaced, oldest first.
+    pub fn earlier_checkpoints(&self) -> &[String] {
+        &self.earlier
+    }
+}
+
+impl NoteStore for MemoryNotes {
+    fn load_state(&mut self, session_key: &str, slot: &str) -> Result<Option<Vec<u8>>, HostError> {
+        check_state_name(session_key, slot)?;
+        Ok(self.states.get(&(session_key.to_string(), slot.to_string())).cloned())
+    }
+
+    fn save_state(&mut self, session_key: &str, slot: &str, bytes: &[u8]) -> Result<(), HostError> {
+        check_state_name(session_key, slot)?;
+        check_size("a saved state", bytes.len(), MAX_STATE_BYTES)?;
+        self.states.insert((session_key.to_string(), slot.to_string()), bytes.to_vec());
+        Ok(())
+    }
+
+    fn clear_state(&mut self, session_key: &str, slot: &str) -> Result<(), HostError> {
+        check_state_name(session_key, slot)?;
+        self.states.remove(&(session_key.to_string(), slot.to_string()));
+        Ok(())
+    }
+
+    fn read_checkpoint(&mut self, _session_key: &str) -> Result<Option<String>, HostError> {
+        Ok(self.checkpoint.clone())
+    }
+
+    fn write_checkpoint(&mut self, _session_key: &str, text: &str) -> Result<String, HostError> {
+        check_checkpoint(text)?;
+        if let Some(before) = self.checkpoint.replace(text.to_string()).filter(|before| before != text) {
+            self.earlier.push(before);
+            let surplus = self.earlier.len().saturating_sub(super::KEPT_CHECKPOINTS);
+            self.earlier.drain(..surplus);
+        }
+        Ok("checkpoint.md (in memory)".to_string())
+    }
+
+    fn append_note(&mut self, entry: &NoteEntry) -> Result<NotePlace, HostError> {
+        check_entry(entry)?;
+        let note = self.notes.entry(entry.date.clone()).or_default();
+        let addition = add_to_note(note, &entry_text(entry), &entry_mark(&entry.entry_id));
+        note.extend_from_slice(&addition.bytes);
+        let place = format!("{}.md (in memory)", entry.date);
+        Ok(NotePlace { place, already_there: addition.already_there })
+    }
+}

@@ -1,0 +1,233 @@
+//! What the store promises, on a real file system.
+
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+use super::*;
+use std::fs;
+use std::path::PathBuf;
+
+const DATE: &str = "2026-11-18";
+
+fn entry(id: &str) -> NoteEntry {
+    let text = format!("## Compaction {id}\n- lost: nothing\n<!-- compact-review:entry {id} -->\n");
+    NoteEntry { session_key: "agent:main:main".to_string(), date: DATE.to_string(), entry_id: id.to_string(), text }
+}
+
+struct Workspace {
+    folder: tempfile::TempDir,
+}
+
+impl Workspace {
+    fn new() -> Workspace {
+        Workspace { folder: tempfile::tempdir().unwrap() }
+    }
+
+    fn notes(&self) -> FolderNotes {
+        FolderNotes::open(self.folder.path()).unwrap()
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join("memory").join(name)
+    }
+
+    fn with(&self, name: &str, text: &str) {
+        fs::create_dir_all(self.path(name).parent().unwrap()).unwrap();
+        fs::write(self.path(name), text).unwrap();
+    }
+
+    fn note(&self) -> String {
+        fs::read_to_string(self.path("2026-11-18.md")).unwrap()
+    }
+}
+
+#[test]
+fn an_entry_is_written_once_and_behind_what_stands_there() {
+    let workspace = Workspace::new();
+    workspace.with("2026-11-18.md", "# My day\r\nno newline at the end");
+    let mut notes = workspace.notes();
+    assert!(!notes.append_note(&entry("a")).unwrap().already_there);
+    assert!(notes.append_note(&entry("a")).unwrap().already_there);
+    let place = notes.append_note(&entry("b")).unwrap().place;
+    assert_eq!(place, "memory/2026-11-18.md");
+    let expected = format!("# My day\r\nno newline at the end\n\n{}\n{}", entry("a").text, entry("b").text);
+    assert_eq!(workspace.note(), expected);
+}
+
+#[test]
+fn a_cut_off_entry_is_written_again_and_hides_nothing() {
+    let whole = entry("a").text;
+    for cut in 1..whole.len() {
+        let workspace = Workspace::new();
+        workspace.with("2026-11-18.md", &whole[..cut]);
+        let mut notes = workspace.notes();
+        notes.append_note(&entry("b")).unwrap();
+        notes.append_note(&entry("a")).unwrap();
+        let note = workspace.note();
+        assert!(note.starts_with(&whole[..cut]), "{note}");
+        for id in ["a", "b"] {
+            let mark = entry_mark(id);
+            assert_eq!(note.lines().filter(|line| *line == mark).count(), 1, "cut at {cut}: {note}");
+        }
+        assert!(note.contains(&entry("b").text));
+        assert_eq!(note.matches("<!--").count(), note.matches("-->").count(), "cut at {cut}: {note}");
+    }
+}
+
+#[test]
+fn two_stores_at_once_lose_nothing() {
+    let workspace = Workspace::new();
+    std::thread::scope(|scope| {
+        for writer in 0..4 {
+            let mut notes = workspace.notes();
+            scope.spawn(move || {
+                for at in 0..25 {
+                    notes.append_note(&entry(&format!("{writer}-{at}"))).unwrap();
+                    // All writers also offer the same one.
+                    notes.append_note(&entry(&format!("shared-{at}"))).unwrap();
+                }
+            });
+        }
+    });
+    let note = workspace.note();
+    assert_eq!(note.lines().filter(|line| line.starts_with("<!--")).count(), 125);
+    assert_eq!(note.matches("- lost: nothing\n<!-- compact-review:entry ").count(), 125);
+}
+
+#[test]
+fn a_checkpoint_replaces_the_last_one_which_is_kept() {
+    let workspace = Workspace::new();
+    let mut notes = workspace.notes();
+    assert_eq!(notes.read_checkpoint("k").unwrap(), None);
+    for at in 0..KEPT_CHECKPOINTS + 5 {
+        assert_eq!(notes.write_checkpoint("k", &checkpoint_text(at)).unwrap(), "memory/checkpoint.md");
+    }
+    assert_eq!(notes.read_checkpoint("k").unwrap(), Some(checkpoint_text(KEPT_CHECKPOINTS + 4)));
+    let earlier = notes.earlier_checkpoints().unwrap();
+    assert_eq!(earlier.len(), KEPT_CHECKPOINTS);
+    // Oldest first, and the oldest four are gone.
+    assert_eq!(notes.earlier_checkpoint(&earlier[0].name).unwrap(), Some(checkpoint_text(4)));
+    assert_eq!(notes.purge_checkpoints(10, true).unwrap().len(), 40);
+    assert_eq!(notes.earlier_checkpoints().unwrap().len(), 50);
+    assert_eq!(notes.purge_checkpoints(10, false).unwrap().len(), 40);
+    assert_eq!(notes.earlier_checkpoints().unwrap().len(), 10);
+}
+
+fn checkpoint_text(at: usize) -> String {
+    let taken = 1_794_933_000_000 + at as i64 * 1000;
+    format!(
+        "<!-- compact-review:checkpoint {{\"sessionKey\":\"k\",\"taken\":{{\"unixMs\":{taken}}}}} -->\n# Active Checkpoint {at}\n"
+    )
+}
+
+#[test]
+fn an_empty_checkpoint_replaces_nothing() {
+    let workspace = Workspace::new();
+    let mut notes = workspace.notes();
+    notes.write_checkpoint("k", "good").unwrap();
+    assert!(matches!(notes.write_checkpoint("k", " \n"), Err(HostError::Denied(_))));
+    let large = "x".repeat(MAX_CHECKPOINT_BYTES + 1);
+    assert!(matches!(notes.write_checkpoint("k", &large), Err(HostError::TooLarge(_))));
+    assert_eq!(notes.read_checkpoint("k").unwrap().as_deref(), Some("good"));
+}
+
+#[test]
+fn state_is_kept_by_session_and_slot() {
+    let workspace = Workspace::new();
+    let folder: &mut dyn NoteStore = &mut workspace.notes();
+    let memory: &mut dyn NoteStore = &mut MemoryNotes::default();
+    for notes in [folder, memory] {
+        let key = "agent:main/../../etc:日本";
+        assert_eq!(notes.load_state(key, "signals").unwrap(), None);
+        notes.clear_state(key, "signals").unwrap();
+        notes.save_state(key, "signals", b"one").unwrap();
+        notes.save_state(key, "recovery", b"two").unwrap();
+        notes.save_state("agent:main/../../etc-日本", "signals", b"three").unwrap();
+        assert_eq!(notes.load_state(key, "signals").unwrap().as_deref(), Some(&b"one"[..]));
+        notes.clear_state(key, "signals").unwrap();
+        assert_eq!(notes.load_state(key, "signals").unwrap(), None);
+        assert_eq!(notes.load_state(key, "recovery").unwrap().as_deref(), Some(&b"two"[..]));
+        for slot in ["", "../x", "A", "a/b"] {
+            assert!(matches!(notes.save_state(key, slot, b""), Err(HostError::Denied(_))), "{slot}");
+        }
+    }
+}
+
+#[test]
+fn names_that_are_no_names_are_refused() {
+    let workspace = Workspace::new();
+    let mut notes = workspace.notes();
+    for date in ["..", "../../x", "/etc/passwd", "2026-11-18.md", "2026-11-1", "2026/11/18", "MEMORY"] {
+        let entry = NoteEntry { date: date.to_string(), ..entry("a") };
+        assert!(matches!(notes.append_note(&entry), Err(HostError::Denied(_))), "{date}");
+    }
+    for id in ["", "a b", "a-->b", "a\nb"] {
+        assert!(notes.append_note(&NoteEntry { entry_id: id.to_string(), ..entry("a") }).is_err(), "{id}");
+    }
+    for name in ["../checkpoint.md", "/etc/passwd", ".hidden", ""] {
+        assert!(matches!(notes.earlier_checkpoint(name), Err(HostError::Denied(_))), "{name}");
+    }
+    assert!(!workspace.path("").exists(), "nothing is made for a name that is refused");
+}
+
+#[cfg(unix)]
+#[test]
+fn links_pipes_and_folders_are_refused_and_what_they_point_to_is_untouched() {
+    use std::os::unix::fs::symlink;
+    let outside = tempfile::tempdir().unwrap();
+    let target = outside.path().join("target");
+    fs::write(&target, "mine").unwrap();
+
+    for name in ["2026-11-18.md", "checkpoint.md"] {
+        let workspace = Workspace::new();
+        fs::create_dir(workspace.path("")).unwrap();
+        symlink(&target, workspace.path(name)).unwrap();
+        denied(&workspace, name, "a symbolic link");
+        fs::remove_file(workspace.path(name)).unwrap();
+        fs::create_dir(workspace.path(name)).unwrap();
+        denied(&workspace, name, "a folder");
+        fs::remove_dir(workspace.path(name)).unwrap();
+        let made = std::process::Command::new("mkfifo").arg(workspace.path(name)).status().unwrap();
+        assert!(made.success());
+        denied(&workspace, name, "a pipe");
+    }
+    for parent in ["memory", "memory/.compact-review"] {
+        let workspace = Workspace::new();
+        if parent != "memory" {
+            fs::create_dir(workspace.path("")).unwrap();
+        }
+        symlink(outside.path(), workspace.folder.path().join(parent)).unwrap();
+        denied(&workspace, "2026-11-18.md", "a symbolic link");
+    }
+    assert_eq!(fs::read_to_string(&target).unwrap(), "mine");
+    assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 1);
+}
+
+fn denied(workspace: &Workspace, name: &str, what: &str) {
+    let mut notes = workspace.notes();
+    let answer = if name == "checkpoint.md" {
+        notes.write_checkpoint("k", "text").map(|_| ())
+    } else {
+        notes.append_note(&entry("a")).map(|_| ())
+    };
+    match answer {
+        Err(HostError::Denied(why)) => assert!(why.contains(what), "{why}"),
+        other => panic!("{name} as {what}: {other:?}"),
+    }
+}
+
+#[test]
+fn system_errors_say_the_place_and_what_to_do() {
+    use std::io::{Error, ErrorKind};
+    let of = |kind: ErrorKind| files::host_error("append to", "memory/x.md", &Error::from(kind));
+    assert!(matches!(of(ErrorKind::ReadOnlyFilesystem), HostError::Denied(why) if why.contains("memory/x.md")));
+    assert!(matches!(of(ErrorKind::StorageFull), HostError::Full(why) if why.contains("make room")));
+    assert!(matches!(of(ErrorKind::QuotaExceeded), HostError::Full(_)));
+}
+
+#[test]
+fn what_a_killed_writer_left_is_swept_away() {
+    let workspace = Workspace::new();
+    workspace.with(".unfinished-1-0", "half");
+    workspace.notes().write_checkpoint("k", "text").unwrap();
+    assert!(!workspace.path(".unfinished-1-0").exists());
+}

@@ -1,0 +1,4 @@
+//! An audit for people ([`terminal`]) and for programs ([`json`]).
+
+pub mod json;
+pub mod terminal;

@@ -1,0 +1,243 @@
+//! The component in wasmtime: loaded and compiled once (compiled code is cached on disk), a fresh store per call.
+
+use super::bindings::{self, PluginPre, host, wit};
+use super::deadline::{Ticker, ticks};
+use super::limits::{Limits, Meter};
+use super::output::Bounded;
+use super::services::{EventHost, Services};
+use super::{Call, CallError, Plugin};
+use compact_review::event::{AfterCompaction, BeforeCompaction, LocalTime, Session};
+use compact_review::host::{Host, LogLevel, NoteEntry};
+use compact_review::report::{BeforeOutcome, HookError, Recovery, Report};
+use std::path::PathBuf;
+use std::time::Instant;
+use wasmtime::component::{Component, HasSelf, Linker};
+use wasmtime::{Cache, CacheConfig, Config, Engine, Store, Trap};
+
+/// The component that was built from the sources of this package.
+pub const COMPONENT: &[u8] = include_bytes!(env!("COMPACT_REVIEW_COMPONENT"));
+
+/// The only interface that a plugin may import, beside the types it uses.
+const HOST_INTERFACE: &str = "compact-review:plugin/host@";
+const TYPES_INTERFACE: &str = "compact-review:plugin/types@";
+
+/// Why a component cannot be used.
+#[derive(Debug)]
+pub enum LoadError {
+    /// It is no component, or not one that this engine can run.
+    Invalid(wasmtime::Error),
+    /// It wants imports that no host offers.
+    Imports(Vec<String>),
+    /// It does not export the hooks, or with other types.
+    Contract(wasmtime::Error),
+    /// The engine could not be set up.
+    Engine(wasmtime::Error),
+}
+
+impl std::fmt::Display for LoadError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            LoadError::Invalid(error) => write!(f, "not a component that can run here: {error:#}"),
+            LoadError::Imports(names) => {
+                write!(f, "the plugin wants more than the contract gives it: {}", names.join(", "))
+            }
+            LoadError::Contract(error) => write!(f, "the plugin does not keep the contract: {error:#}"),
+            LoadError::Engine(error) => write!(f, "wasmtime could not be set up: {error:#}"),
+        }
+    }
+}
+
+impl std::error::Error for LoadError {}
+
+/// A plugin in wasmtime.
+pub struct ComponentPlugin {
+    pre: PluginPre<StoreData>,
+    engine: Engine,
+    ticker: Ticker,
+    limits: Limits,
+}
+
+/// What one store holds.
+struct StoreData {
+    host: EventHost,
+    meter: Meter,
+}
+
+impl ComponentPlugin {
+    /// Our own component with the default limits.
+    pub fn embedded() -> Result<Self, LoadError> {
+        Self::load(COMPONENT, Limits::default())
+    }
+
+    /// Compiles a component, or takes its code from the cache, and checks that it keeps the contract.
+    pub fn load(bytes: &[u8], limits: Limits) -> Result<Self, LoadError> {
+        let engine = engine().map_err(LoadError::Engine)?;
+        let component = Component::new(&engine, bytes).map_err(LoadError::Invalid)?;
+        let foreign = foreign_imports(&engine, &component);
+        if !foreign.is_empty() {
+            return Err(LoadError::Imports(foreign));
+        }
+        let mut linker = Linker::new(&engine);
+        host::add_to_linker::<_, HasSelf<_>>(&mut linker, |data: &mut StoreData| data).map_err(LoadError::Engine)?;
+        let pre = linker.instantiate_pre(&component).and_then(PluginPre::new).map_err(LoadError::Contract)?;
+        let ticker = Ticker::start(&engine).map_err(|error| LoadError::Engine(error.into()))?;
+        Ok(ComponentPlugin { pre, engine, ticker, limits })
+    }
+
+    /// A fresh store and instance, and nothing else: what every call costs at least.
+    pub fn instantiate(&self, services: &Services) -> Call<()> {
+        self.call(services, |_, _| Ok(Ok(())))
+    }
+
+    fn call<T: Bounded, W: Into<T>>(
+        &self,
+        services: &Services,
+        hook: impl FnOnce(&bindings::Plugin, &mut Store<StoreData>) -> wasmtime::Result<Result<W, wit::HookError>>,
+    ) -> Call<T> {
+        let started = Instant::now();
+        let mut store = self.store(services);
+        let guard = self.ticker.call();
+        let answer = self.pre.instantiate(&mut store).and_then(|plugin| hook(&plugin, &mut store));
+        drop(guard);
+        let StoreData { host, meter } = store.into_data();
+        let said = host.into_said();
+        let result = match answer {
+            Ok(Ok(value)) => {
+                let value: T = value.into();
+                value.check(&self.limits).map(|()| value).map_err(CallError::Garbage)
+            }
+            Ok(Err(error)) => Err(CallError::Hook(HookError::from(error))),
+            Err(error) => Err(self.name_of(&error, &meter, &said)),
+        };
+        Call { result, said, took: started.elapsed() }
+    }
+
+    fn store(&self, services: &Services) -> Store<StoreData> {
+        let data = StoreData { host: EventHost::new(services, self.limits), meter: Meter::new(&self.limits) };
+        let mut store = Store::new(&self.engine, data);
+        store.limiter(|data| &mut data.meter);
+        store.set_hostcall_fuel(self.limits.transfer);
+        store.set_epoch_deadline(ticks(self.limits.deadline));
+        store.epoch_deadline_trap();
+        store
+    }
+
+    /// Which of the things that can go wrong in a plugin this was.
+    fn name_of(&self, error: &wasmtime::Error, meter: &Meter, said: &super::Said) -> CallError {
+        if let Some(limit) = meter.hit() {
+            return CallError::Limit(limit.to_string());
+        }
+        match error.downcast_ref::<Trap>() {
+            Some(Trap::Interrupt) => CallError::Deadline(self.limits.deadline),
+            Some(Trap::UnreachableCodeReached) => {
+                let panic = said.log.iter().rev().find(|line| line.level == LogLevel::Error);
+                CallError::Trap(panic.map_or_else(|| "it aborted".to_string(), |line| line.message.clone()))
+            }
+            Some(trap) => CallError::Trap(trap.to_string()),
+            // No trap of the machine: what it handed over could not be read as the contract says.
+            None => CallError::Garbage(error.root_cause().to_string()),
+        }
+    }
+}
+
+impl Plugin for ComponentPlugin {
+    fn configure(&self, services: &Services, settings: &str) -> Call<String> {
+        self.call(services, |plugin, store| plugin.compact_review_plugin_hooks().call_configure(store, settings))
+    }
+
+    fn before_compaction(&self, services: &Services, event: &BeforeCompaction) -> Call<BeforeOutcome> {
+        let messages = bindings::messages(event);
+        self.call(services, |plugin, store| {
+            let event = bindings::before_compaction(event, &messages);
+            plugin.compact_review_plugin_hooks().call_before_compaction(store, event)
+        })
+    }
+
+    fn after_compaction(&self, services: &Services, event: &AfterCompaction) -> Call<Report> {
+        let kept = bindings::kept_ids(event);
+        self.call(services, |plugin, store| {
+            let event = bindings::after_compaction(event, kept.as_deref());
+            plugin.compact_review_plugin_hooks().call_after_compaction(store, event)
+        })
+    }
+
+    fn before_prompt(&self, services: &Services, session: &Session, now: LocalTime) -> Call<Option<Recovery>> {
+        self.call(services, |plugin, store| {
+            let (session, now) = (bindings::session(session), bindings::local_time(now));
+            let answer = plugin.compact_review_plugin_hooks().call_before_prompt(store, session, now)?;
+            Ok(answer.map(|recovery| recovery.map(Recovery::from)))
+        })
+    }
+}
+
+fn engine() -> wasmtime::Result<Engine> {
+    let mut config = Config::new();
+    config.epoch_interruption(true);
+    // Without a place for the cache, or on a disk that refuses it, every start compiles: slower, and no error.
+    config.cache(cache_directory().and_then(|directory| {
+        let mut cache = CacheConfig::new();
+        cache.with_directory(directory);
+        Cache::new(cache).ok()
+    }));
+    Engine::new(&config)
+}
+
+/// Where compiled code is kept: the user's cache folder.
+fn cache_directory() -> Option<PathBuf> {
+    let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let base = absolute("XDG_CACHE_HOME").or_else(|| absolute("HOME").map(|home| home.join(".cache")))?;
+    Some(base.join("compact-review").join("wasmtime"))
+}
+
+fn foreign_imports(engine: &Engine, component: &Component) -> Vec<String> {
+    let ty = component.component_type();
+    let names = ty.imports(engine).map(|(name, _)| name.to_string());
+    names.filter(|name| !name.starts_with(HOST_INTERFACE) && !name.starts_with(TYPES_INTERFACE)).collect()
+}
+
+impl wit::Host for StoreData {}
+
+impl host::Host for StoreData {
+    fn log(&mut self, level: host::LogLevel, message: String) {
+        self.host.log(level.into(), &message);
+    }
+
+    fn raise_alert(&mut self, alert: wit::Alert) {
+        self.host.alert(&alert.into());
+    }
+
+    fn settings(&mut self) -> Option<String> {
+        self.host.settings()
+    }
+
+    fn count_tokens(&mut self, texts: Vec<String>) -> Option<Vec<u32>> {
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        self.host.count_tokens(&texts)
+    }
+
+    fn load_state(&mut self, session_key: String, slot: String) -> Result<Option<Vec<u8>>, wit::HostError> {
+        Ok(self.host.load_state(&session_key, &slot)?)
+    }
+
+    fn save_state(&mut self, session_key: String, slot: String, bytes: Vec<u8>) -> Result<(), wit::HostError> {
+        Ok(self.host.save_state(&session_key, &slot, &bytes)?)
+    }
+
+    fn clear_state(&mut self, session_key: String, slot: String) -> Result<(), wit::HostError> {
+        Ok(self.host.clear_state(&session_key, &slot)?)
+    }
+
+    fn read_checkpoint(&mut self, session_key: String) -> Result<Option<String>, wit::HostError> {
+        Ok(self.host.read_checkpoint(&session_key)?)
+    }
+
+    fn write_checkpoint(&mut self, session_key: String, text: String) -> Result<String, wit::HostError> {
+        Ok(self.host.write_checkpoint(&session_key, &text)?)
+    }
+
+    fn append_note(&mut self, entry: host::NoteEntry) -> Result<host::NotePlace, wit::HostError> {
+        let host::NoteEntry { session_key, date, entry_id, text } = entry;
+        let place = self.host.append_note(&NoteEntry { session_key, date, entry_id, text })?;
+        Ok(host::NotePlace { place: place.place, already_there: place.already_there })
+    }
+}

@@ -1,0 +1,97 @@
+//! What a hook hands back is bounded too: a gateway must be able to show it.
+
+use super::limits::Limits;
+use compact_review::report::{BeforeOutcome, Finding, Recovery, Report, WriteOutcome};
+
+/// A value that can be checked against the limits.
+pub(super) trait Bounded {
+    /// Names the first field that is over a limit.
+    fn check(&self, limits: &Limits) -> Result<(), String>;
+}
+
+impl Bounded for () {
+    fn check(&self, _limits: &Limits) -> Result<(), String> {
+        Ok(())
+    }
+}
+
+impl Bounded for String {
+    fn check(&self, limits: &Limits) -> Result<(), String> {
+        text("the settings", self, limits)
+    }
+}
+
+impl Bounded for Option<Recovery> {
+    fn check(&self, limits: &Limits) -> Result<(), String> {
+        self.as_ref().map_or(Ok(()), |recovery| text("the recovery text", &recovery.text, limits))
+    }
+}
+
+impl Bounded for BeforeOutcome {
+    fn check(&self, limits: &Limits) -> Result<(), String> {
+        writes(&self.writes, limits)?;
+        texts("problems", &self.problems, limits)?;
+        texts("notices", &self.notices, limits)
+    }
+}
+
+impl Bounded for Report {
+    fn check(&self, limits: &Limits) -> Result<(), String> {
+        if let Some(score) = self.score
+            && !(0.0..=100.0).contains(&score)
+        {
+            return Err(format!("score must be from 0 to 100: found {score}"));
+        }
+        text("verdict-reason", &self.verdict_reason, limits)?;
+        list("categories", self.categories.len(), limits)?;
+        list("lost", self.lost.len(), limits)?;
+        self.lost.iter().try_for_each(|finding| check_finding(finding, limits))?;
+        list("invented", self.invented.len(), limits)?;
+        for invention in &self.invented {
+            text("invented.text", &invention.text, limits)?;
+            text("invented.summary-says", &invention.summary_says, limits)?;
+        }
+        list("alerts", self.alerts.len(), limits)?;
+        self.alerts.iter().try_for_each(|alert| text("alerts.text", &alert.text, limits))?;
+        self.recovery.check(limits)?;
+        writes(&self.writes, limits)?;
+        texts("problems", &self.problems, limits)?;
+        texts("notices", &self.notices, limits)
+    }
+}
+
+fn check_finding(finding: &Finding, limits: &Limits) -> Result<(), String> {
+    if !(0.0..=1.0).contains(&finding.salience) {
+        return Err(format!("lost.salience must be from 0 to 1: found {}", finding.salience));
+    }
+    text("lost.id", &finding.id, limits)?;
+    text("lost.text", &finding.text, limits)?;
+    text("lost.message-id", &finding.message_id, limits)?;
+    text("lost.summary-says", finding.summary_says.as_deref().unwrap_or_default(), limits)?;
+    texts("lost.values", &finding.values, limits)?;
+    texts("lost.why", &finding.why, limits)
+}
+
+fn writes(outcomes: &[WriteOutcome], limits: &Limits) -> Result<(), String> {
+    list("writes", outcomes.len(), limits)?;
+    outcomes.iter().try_for_each(|outcome| text("writes.text", &outcome.text, limits))
+}
+
+fn texts(field: &str, values: &[String], limits: &Limits) -> Result<(), String> {
+    list(field, values.len(), limits)?;
+    values.iter().try_for_each(|value| text(field, value, limits))
+}
+
+fn text(field: &str, value: &str, limits: &Limits) -> Result<(), String> {
+    if value.len() > limits.text {
+        return Err(format!("{field} has {} bytes, the limit is {}", value.len(), limits.text));
+    }
+    Ok(())
+}
+
+fn list(field: &str, length: usize, limits: &Limits) -> Result<(), String> {
+    if length > limits.list {
+        return Err(format!("{field} has {length} entries, the limit is {}", limits.list));
+    }
+    Ok(())
+}
