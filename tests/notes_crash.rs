@@ -1,0 +1,271 @@
+//! The notes store under fire: killed writers, many writers, a full disk, a read-only folder.
+//!
+//! The writers are this test binary again, started for one hidden test each.
+
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+use compact_review::host::{HostError, NoteEntry};
+use host_harness::notes::{FolderNotes, NoteStore};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+const DATE: &str = "2026-11-18";
+const WORKSPACE: &str = "NOTES_CRASH_WORKSPACE";
+const WRITER: &str = "NOTES_CRASH_WRITER";
+const ENTRIES: &str = "NOTES_CRASH_ENTRIES";
+/// Long enough that a torn write would show.
+const FILLING: usize = 6000;
+
+fn entry(id: &str) -> NoteEntry {
+    let filling = "0123456789abcde\n".repeat(FILLING / 16);
+    let text = format!("## Entry {id}\n{filling}<!-- compact-review:entry {id} -->\n");
+    NoteEntry { session_key: "k".to_string(), date: DATE.to_string(), entry_id: id.to_string(), text }
+}
+
+fn checkpoint(id: &str) -> String {
+    format!("# Active Checkpoint {id}\n{}end {id}\n", "line\n".repeat(FILLING / 5))
+}
+
+fn start(helper: &str, workspace: &Path, writer: &str, entries: usize) -> Child {
+    Command::new(std::env::current_exe().unwrap())
+        .args([helper, "--exact", "--ignored", "--nocapture"])
+        .env(WORKSPACE, workspace)
+        .env(WRITER, writer)
+        .env(ENTRIES, entries.to_string())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap()
+}
+
+/// What a gateway does around a compaction, until it is killed or done: state, checkpoint, note, state.
+#[test]
+#[ignore = "a helper process of the tests below"]
+fn helper_writes() {
+    let Some(workspace) = std::env::var_os(WORKSPACE) else { return };
+    let writer = std::env::var(WRITER).unwrap();
+    let entries: usize = std::env::var(ENTRIES).unwrap().parse().unwrap();
+    let mut notes = FolderNotes::open(Path::new(&workspace)).unwrap();
+    fs::write(Path::new(&workspace).join(&writer), "").unwrap();
+    for at in 0..entries {
+        let id = format!("{writer}.{at}");
+        notes.save_state("k", "signals", checkpoint(&id).as_bytes()).unwrap();
+        notes.write_checkpoint("k", &checkpoint(&id)).unwrap();
+        notes.append_note(&entry(&id)).unwrap();
+        // The same once more, as after a retry.
+        notes.append_note(&entry(&id)).unwrap();
+        // Reported as written: from here on it must never be missing.
+        let done = Path::new(&workspace).join("done");
+        fs::create_dir_all(&done).unwrap();
+        fs::write(done.join(&id), "").unwrap();
+    }
+}
+
+#[test]
+#[ignore = "a helper process of the tests below"]
+fn helper_appends() {
+    let Some(workspace) = std::env::var_os(WORKSPACE) else { return };
+    let writer = std::env::var(WRITER).unwrap();
+    let entries: usize = std::env::var(ENTRIES).unwrap().parse().unwrap();
+    let mut notes = FolderNotes::open(Path::new(&workspace)).unwrap();
+    for at in 0..entries {
+        let id = format!("{writer}.{at}");
+        let text = format!("## Entry {id}\n- of {writer}\n<!-- compact-review:entry {id} -->\n");
+        let entry = NoteEntry { text, ..entry(&id) };
+        notes.append_note(&entry).unwrap();
+    }
+}
+
+/// The ids of the whole entries in a note, with how often each stands there.
+fn entries_of(note: &str) -> BTreeMap<String, usize> {
+    let mut found = BTreeMap::new();
+    for line in note.lines() {
+        if let Some(id) = line.strip_prefix("<!-- compact-review:entry ").and_then(|rest| rest.strip_suffix(" -->")) {
+            *found.entry(id.to_string()).or_default() += 1;
+        }
+    }
+    found
+}
+
+#[test]
+fn five_hundred_kills_lose_nothing_and_mix_nothing() {
+    const KILLS: usize = 500;
+    /// Two rounds of writes on a disk where each sync takes 9 ms: the kills fall into every part of a round.
+    const SPREAD_MICROS: u64 = 120_000;
+    let workspace = tempfile::tempdir().unwrap();
+    let memory = workspace.path().join("memory");
+    let own = "# Written by a person\n";
+    fs::create_dir(&memory).unwrap();
+    let note_path = memory.join(format!("{DATE}.md"));
+    fs::write(&note_path, own).unwrap();
+    let mut before = own.to_string();
+    let (mut in_the_middle, mut unfinished) = (0, 0);
+    for kill in 0..KILLS {
+        let writer = format!("w{kill}");
+        let mut child = start("helper_writes", workspace.path(), &writer, 1_000);
+        // Wait for its first sign of life, then let it run for a moment that differs each time.
+        let deadline = Instant::now() + Duration::from_secs(10);
+        let alive = workspace.path().join(&writer);
+        while !alive.exists() && Instant::now() < deadline {
+            std::thread::sleep(Duration::from_micros(50));
+        }
+        std::thread::sleep(Duration::from_micros((kill as u64 * 7_919) % SPREAD_MICROS));
+        child.kill().unwrap();
+        child.wait().unwrap();
+
+        let note = fs::read_to_string(&note_path).unwrap();
+        assert!(note.starts_with(&before), "kill {kill}: bytes that stood there have changed");
+        let found = entries_of(&note);
+        assert!(found.values().all(|count| *count == 1), "kill {kill}: an entry stands there twice");
+        for id in found.keys() {
+            assert!(note.contains(&entry(id).text), "kill {kill}: entry {id} is not whole");
+        }
+        if let Ok(text) = fs::read_to_string(memory.join("checkpoint.md")) {
+            let id = text.lines().next().unwrap().strip_prefix("# Active Checkpoint ").unwrap().to_string();
+            assert_eq!(text, checkpoint(&id), "kill {kill}: the checkpoint is a mixture");
+            let of_this_writer = id.starts_with(&format!("{writer}."));
+            in_the_middle += usize::from(of_this_writer && !found.contains_key(&id));
+        }
+        unfinished += usize::from(has_unfinished(&memory));
+        if let Some(state) = FolderNotes::open(workspace.path()).unwrap().load_state("k", "signals").unwrap() {
+            assert!(state.ends_with(b"\n") && state.starts_with(b"# Active"), "kill {kill}: the state is a mixture");
+        }
+        before = note;
+        // A note of a normal length, so that reading it does not become the whole test.
+        if before.len() > 400_000 {
+            check_done(workspace.path(), &before);
+            fs::write(&note_path, own).unwrap();
+            fs::remove_dir_all(workspace.path().join("done")).unwrap();
+            before = own.to_string();
+        }
+    }
+    check_done(workspace.path(), &before);
+    println!(
+        "of {KILLS} kills {in_the_middle} fell between a checkpoint and its entry, {unfinished} into a replacement"
+    );
+    // Otherwise the kills came between the writes and showed nothing.
+    assert!(in_the_middle >= KILLS / 20, "only {in_the_middle} kills fell between a checkpoint and its entry");
+}
+
+/// A killed writer left a file that was to replace another.
+fn has_unfinished(memory: &Path) -> bool {
+    [memory.to_path_buf(), memory.join("checkpoints"), memory.join(".compact-review")].iter().any(|folder| {
+        fs::read_dir(folder).is_ok_and(|files| {
+            files.flatten().any(|file| file.file_name().to_string_lossy().starts_with(".unfinished-"))
+        })
+    })
+}
+
+/// Every entry that was reported as written stands in the note.
+fn check_done(workspace: &Path, note: &str) {
+    let found = entries_of(note);
+    let Ok(done) = fs::read_dir(workspace.join("done")) else { return };
+    for file in done {
+        let id = file.unwrap().file_name().into_string().unwrap();
+        assert!(found.contains_key(&id), "entry {id} was reported as written and is not there");
+    }
+}
+
+#[test]
+fn eight_processes_append_a_thousand_entries_each() {
+    let workspace = tempfile::tempdir().unwrap();
+    let children: Vec<Child> =
+        (0..8).map(|writer| start("helper_appends", workspace.path(), &format!("p{writer}"), 1_000)).collect();
+    for mut child in children {
+        assert!(child.wait().unwrap().success());
+    }
+    let note = fs::read_to_string(workspace.path().join("memory").join(format!("{DATE}.md"))).unwrap();
+    let found = entries_of(&note);
+    assert_eq!(found.len(), 8_000);
+    for (id, count) in found {
+        assert_eq!(count, 1, "{id}");
+        let writer = id.split('.').next().unwrap();
+        let whole = format!("## Entry {id}\n- of {writer}\n<!-- compact-review:entry {id} -->\n");
+        assert!(whole.len() < 100);
+    }
+    // Nothing but whole entries with a blank line between them.
+    let pieces: Vec<&str> = note.split("\n\n").collect();
+    assert_eq!(pieces.len(), 8_000);
+    for piece in pieces {
+        let lines: Vec<&str> = piece.trim_end().lines().collect();
+        let id = lines[0].strip_prefix("## Entry ").unwrap();
+        assert_eq!(lines[1], format!("- of {}", id.split('.').next().unwrap()));
+        assert_eq!(lines[2], format!("<!-- compact-review:entry {id} -->"));
+        assert_eq!(lines.len(), 3);
+    }
+}
+
+/// Runs in a mount namespace of its own, on a small disk that `notes_on_a_small_disk` mounted.
+#[test]
+#[ignore = "a helper process of the test below"]
+fn helper_fills_the_disk() {
+    let Some(workspace) = std::env::var_os(WORKSPACE) else { return };
+    let workspace = Path::new(&workspace);
+    let mut notes = FolderNotes::open(workspace).unwrap();
+    if std::env::var(WRITER).as_deref() == Ok("read-only") {
+        let answer = notes.append_note(&entry("a"));
+        assert!(matches!(&answer, Err(HostError::Denied(why)) if why.contains("memory")), "{answer:?}");
+        let answer = notes.write_checkpoint("k", "text");
+        assert!(matches!(&answer, Err(HostError::Denied(_))), "{answer:?}");
+        assert_eq!(notes.read_checkpoint("k"), Ok(None));
+        return;
+    }
+    notes.write_checkpoint("k", &checkpoint("good")).unwrap();
+    let mut written = 0;
+    let error = loop {
+        match notes.append_note(&entry(&format!("e{written}"))) {
+            Ok(_) => written += 1,
+            Err(error) => break error,
+        }
+        assert!(written < 1_000, "the disk was to be small");
+    };
+    assert!(matches!(&error, HostError::Full(why) if why.contains("make room")), "{error:?}");
+    let note = notes.note(DATE).unwrap().unwrap();
+    assert_eq!(entries_of(&note).len(), written);
+    assert!(note.ends_with(" -->\n"), "a full disk leaves no half entry");
+    let answer = notes.write_checkpoint("k", &checkpoint("new"));
+    assert!(matches!(&answer, Err(HostError::Full(_))), "{answer:?}");
+    assert_eq!(notes.read_checkpoint("k"), Ok(Some(checkpoint("good"))));
+}
+
+/// Mounts need a user namespace; where the system allows none, the test says so and proves nothing.
+#[cfg(target_os = "linux")]
+fn in_a_mount(options: &str, mode: &str) {
+    let mount = tempfile::tempdir().unwrap();
+    let folder = mount.path().display().to_string();
+    let script = format!(
+        "mount -t tmpfs -o size=96k tmpfs '{folder}' && mkdir '{folder}/memory' {options} || exit 77; \
+         exec \"$0\" helper_fills_the_disk --exact --ignored"
+    );
+    let output = Command::new("unshare")
+        .args(["--user", "--map-root-user", "--mount", "sh", "-c", &script])
+        .arg(std::env::current_exe().unwrap())
+        .env(WORKSPACE, mount.path())
+        .env(WRITER, mode)
+        .output();
+    match output {
+        Ok(output) if output.status.success() => {}
+        Ok(output) if output.status.code() == Some(77) || output.stderr.starts_with(b"unshare") => {
+            eprintln!("skipped: no mounts in a user namespace here: {}", String::from_utf8_lossy(&output.stderr));
+        }
+        Err(error) => eprintln!("skipped: no `unshare` here: {error}"),
+        Ok(output) => panic!("{}", String::from_utf8_lossy(&output.stdout)),
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_told_and_leaves_what_stands_there() {
+    in_a_mount("", "full");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_read_only_folder_is_told() {
+    let folder = "&& mount -o remount,ro \"$NOTES_CRASH_WORKSPACE\"";
+    in_a_mount(folder, "read-only");
+}
