@@ -88,16 +88,12 @@ fn compare(
 ) {
     let summary = summary::Summary::new(text);
     let retained = findings::Retained::new(ledger, event);
-    let mut hits = Vec::new();
-    let judgements: Vec<_> = ledger
-        .signals
-        .iter()
-        .map(|signal| judge::judge(signal, &summary, &|index| retained.has(index), &mut hits))
-        .collect();
-    report.categories = score::categories(&judgements);
+    let judgements = judge::judge_all(&ledger.signals, &summary, &|index| retained.has(index));
+    let shares = score::shares(&judgements);
+    report.categories = shares.iter().map(|share| share.category.clone()).collect();
     report.invented = invented::invented(&summary, ledger);
     let pins = findings::lost_pins(settings, &summary);
-    let mut score = score::score(&report.categories)
+    let mut score = score::score(&shares, &judgements)
         - report.invented.len().min(10) as f64 * 0.3
         - DOUBT * claims::doubt(&summary, &ledger.signals);
     // A pin is a promise: each lost one halves what is left.

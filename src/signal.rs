@@ -11,10 +11,12 @@ use crate::report::Kind;
 
 pub mod cues;
 mod inventory;
+mod learned;
 mod ledger;
 mod lists;
 pub mod names;
 pub mod prose;
+pub mod supersession;
 mod survey;
 pub mod weights;
 
@@ -109,6 +111,24 @@ pub struct Ledger {
     pub signals: Vec<Signal>,
     /// What was left out, and by which rule.
     pub cut: Vec<String>,
+}
+
+/// A statement or a name that could become a signal, for the trainer in `tools/`.
+#[derive(Clone, Debug)]
+pub struct Candidate {
+    /// As it stands in the source.
+    pub text: String,
+    /// Which message.
+    pub message_index: u32,
+    /// Who said it.
+    pub role: Role,
+    /// What its model reads, by number.
+    pub features: Vec<(usize, f64)>,
+}
+
+/// All statements and all names with what their models read: the trainer's view of a conversation.
+pub fn candidates(event: &BeforeCompaction) -> (Vec<Candidate>, Vec<Candidate>) {
+    survey::candidates(event)
 }
 
 /// Reads all messages once.

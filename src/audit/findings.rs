@@ -89,7 +89,7 @@ fn priority(judgement: &Judgement<'_>) -> f64 {
     match judgement.status {
         Status::Altered => salience + ALTERED,
         _ if !judgement.gone.is_empty() => salience * (judgement.gone.len() as f64 / 12.0).min(1.0),
-        _ => salience * (0.25 + 0.75 * (1.0 - judgement.kept)),
+        _ => salience * (1.0 - judgement.kept),
     }
 }
 

@@ -241,6 +241,24 @@ pub fn key_hash(key: &[u8]) -> u64 {
     mixed ^ (mixed >> 29)
 }
 
+/// What a value looks like: runs of letters as one, digits one by one, the rest as it is.
+pub fn form(value: &str) -> u64 {
+    let mut state = crate::text::Hasher::new();
+    let mut last = 0;
+    for byte in value.bytes() {
+        let class = match byte {
+            b'0'..=b'9' => b'9',
+            b'a'..=b'z' | b'A'..=b'Z' | 0x80.. => b'a',
+            other => other,
+        };
+        if class == b'9' || class != last {
+            state = state.push(class);
+        }
+        last = class;
+    }
+    state.finish()
+}
+
 fn find(bytes: &[u8], needle: &[u8]) -> Option<usize> {
     bytes.windows(needle.len()).position(|window| window == needle)
 }
