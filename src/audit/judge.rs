@@ -16,7 +16,7 @@ const SURE_SUBJECT: f32 = 0.7;
 /// The same for anyone else's.
 const SURER_SUBJECT: f32 = 0.8;
 /// A statement that is there with this probability is preserved.
-const PRESERVED: f64 = 0.40;
+const PRESERVED: f64 = 0.50;
 /// What is left of a prohibition whose "not" is gone.
 const LOST_NOT: f64 = 0.6;
 
@@ -99,12 +99,7 @@ fn judge_members(judgement: &mut Judgement<'_>, summary: &Summary<'_>, retained:
             continue;
         }
         asked += 1;
-        let there = if member.values.is_empty() {
-            summary.has(&member.text) || summary.text.contains(&member.text)
-        } else {
-            member.values.iter().all(|value| summary.has(value))
-        };
-        if !there {
+        if !has_member(summary, member) {
             judgement.gone.push(member);
         }
     }
@@ -114,6 +109,22 @@ fn judge_members(judgement: &mut Judgement<'_>, summary: &Summary<'_>, retained:
     if !judgement.gone.is_empty() {
         judgement.status = Status::Dropped;
     }
+}
+
+/// Whether a member stands in the summary: a name as it is, of `key=value` the value where that is unmistakable, as
+/// summaries shorten the keys of a list.
+fn has_member(summary: &Summary<'_>, member: &Member) -> bool {
+    match member.values.last() {
+        None => summary.has(&member.text) || summary.text.contains(&member.text),
+        Some(last) if unmistakable(last) => summary.has(last),
+        Some(_) => member.values.iter().all(|value| summary.has(value)),
+    }
+}
+
+fn unmistakable(value: &str) -> bool {
+    value.len() >= 8
+        && value.bytes().any(|byte| byte.is_ascii_digit())
+        && value.bytes().any(|byte| byte.is_ascii_alphabetic())
 }
 
 fn judge_statement(judgement: &mut Judgement<'_>, fact: &Fact, summary: &Summary<'_>, scratch: &mut Scratch) {

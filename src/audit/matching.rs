@@ -28,6 +28,10 @@ const PREFIX_LEN: usize = 5;
 const SAME_SUBJECT: f32 = 0.55;
 /// A negation acts on words this close behind it.
 const NEGATION_REACH: u32 = 4;
+/// A negation that acts on this share of a fact is about it.
+const NEGATED_SHARE: f32 = 0.25;
+/// A sentence with so many times the words of a fact says more than the fact.
+const MUCH_LONGER: usize = 2;
 /// A key word stands this close to the value it names.
 const KEY_REACH: u32 = 4;
 
@@ -511,15 +515,22 @@ impl<'a> Index<'a> {
         self.value_differs(fact, at as u32).then_some(Conflict::Value)
     }
 
-    /// Whether exactly one side negates a word that both have.
+    /// Whether exactly one side negates most of what both say. A sentence much longer than the fact says more than
+    /// the fact, so that its "not" may belong elsewhere.
     fn polarity_differs(&self, fact: &Fact, sentence: u32, held: u64) -> bool {
         let words = self.sentence_words(sentence);
-        let mut negations = Vec::new();
-        for word in words.iter().filter(|word| cue::of_word(word.base).has(Cues::NEGATION)) {
-            negations.push(word.position);
-        }
-        if fact.negated == 0 && negations.is_empty() {
+        let counted = words.iter().filter(|word| word.weight > COMMON).count();
+        if counted > MUCH_LONGER * fact.words.len() + 4 {
             return false;
+        }
+        let mut negations = Vec::new();
+        for word in words.iter().filter(|word| word.place != Place::Part) {
+            if cue::of_word(word.base).has(Cues::NEGATION) {
+                negations.push(word.position);
+            }
+        }
+        if fact.cues.has(Cues::NEGATION) {
+            return negations.is_empty() && fact.share(fact.negated & held, 0) >= NEGATED_SHARE;
         }
         let mut there = 0u64;
         for (index, word) in fact.words.iter().enumerate().filter(|(index, _)| held & (1 << index) != 0) {
@@ -527,9 +538,7 @@ impl<'a> Index<'a> {
                 there |= 1 << index;
             }
         }
-        let here = fact.negated & held;
-        (here != 0 && there == 0 && negations.is_empty())
-            || (there != 0 && fact.negated == 0 && !fact.cues.has(Cues::NEGATION))
+        fact.share(there, 0) >= NEGATED_SHARE
     }
 
     /// Whether the sentence names a key of the fact with another value of the same shape instead.

@@ -61,7 +61,7 @@ pub const LIST_USER: f64 = 0.62;
 /// See [`LIST_USER`].
 pub const LIST_OTHER: f64 = 0.34;
 /// Families of names: the best one, and how fast they fall.
-pub const NAMES_TOP: f64 = 0.50;
+pub const NAMES_TOP: f64 = 0.72;
 /// Commands that were run more than once.
 pub const COMMANDS: f64 = 0.40;
 
