@@ -95,7 +95,7 @@ fn compare(
     let pins = findings::lost_pins(settings, &summary);
     let mut score = score::score(&shares, &judgements)
         - report.invented.len().min(10) as f64 * 0.3
-        - DOUBT * claims::doubt(&summary, &ledger.signals);
+        - DOUBT * (1.0 - claims::borne_out(&summary, ledger)) / 2.0;
     // A pin is a promise: each lost one halves what is left.
     for _ in &pins {
         score /= 2.0;

@@ -16,6 +16,7 @@ mod ledger;
 mod lists;
 pub mod names;
 pub mod prose;
+pub mod stance;
 pub mod supersession;
 mod survey;
 pub mod weights;
@@ -107,6 +108,8 @@ pub struct Ledger {
     pub message_hashes: Vec<u32>,
     /// Hashes of all names and numbers of the conversation, sorted.
     pub known: Vec<u32>,
+    /// What the messages last said of each word.
+    pub stances: stance::Stances,
     /// The signals, most important first.
     pub signals: Vec<Signal>,
     /// What was left out, and by which rule.

@@ -8,7 +8,7 @@ use crate::event::{LocalTime, Reason, Role};
 use crate::report::Kind;
 
 const MAGIC: &[u8] = b"CRLEDGER";
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
 /// Salience is kept in these steps.
 const STEPS: f64 = 4095.0;
 
@@ -32,6 +32,12 @@ pub fn encode(ledger: &Ledger) -> Vec<u8> {
     for hash in &ledger.known {
         number(&mut out, hash.wrapping_sub(last).into());
         last = *hash;
+    }
+    number(&mut out, ledger.stances.entries.len() as u64);
+    let mut last = 0u32;
+    for (key, answer) in &ledger.stances.entries {
+        number(&mut out, u64::from(key.wrapping_sub(last)) << 2 | u64::from(answer & 3));
+        last = *key;
     }
     number(&mut out, ledger.cut.len() as u64);
     for notice in &ledger.cut {
@@ -114,6 +120,12 @@ impl Input<'_> {
         for _ in 0..self.count()? {
             last = last.wrapping_add(self.small()?);
             ledger.known.push(last);
+        }
+        let mut last = 0u32;
+        for _ in 0..self.count()? {
+            let entry = self.number()?;
+            last = last.wrapping_add(u32::try_from(entry >> 2).ok()?);
+            ledger.stances.entries.push((last, (entry & 3) as u8));
         }
         for _ in 0..self.count()? {
             ledger.cut.push(self.text()?);

@@ -5,6 +5,7 @@ use super::cues::cue::FOLLOWED;
 use super::inventory::{HashedMap, Inventory};
 use super::lists::{List, Lists};
 use super::prose::{self, Statement, Surroundings};
+use super::stance::Collector;
 use super::supersession::{self, Fate};
 use super::weights as w;
 use super::{Candidate, Ledger, Member, Signal, bounded, id_hash};
@@ -63,6 +64,7 @@ struct Reading<'a> {
     /// For each rare word of a statement the messages that carry it, newest last.
     inventory: Inventory,
     lists: Lists,
+    stances: Collector,
     commands: HashedMap<usize>,
     command_list: Vec<(String, u32, u32)>,
     sampled: usize,
@@ -84,6 +86,7 @@ impl<'a> Reading<'a> {
             formulas: HashedMap::default(),
             inventory: Inventory::new(messages.len()),
             lists: Lists::default(),
+            stances: Collector::default(),
             commands: HashedMap::default(),
             command_list: Vec::new(),
             sampled: 0,
@@ -115,12 +118,13 @@ impl<'a> Reading<'a> {
             self.command(text, index);
         }
         if message.role != Role::Tool && !is_call(text) {
-            let Reading { cues, buffer, statements, formulas, .. } = self;
+            let Reading { cues, buffer, statements, formulas, stances, .. } = self;
             prose::statements(text, index, cues, buffer, |statement| {
                 let count = formulas.entry(statement.formula).or_insert((0, u32::MAX));
                 if count.1 != index {
                     *count = (count.0 + 1, index);
                 }
+                stances.read(text.get(statement.start..statement.end).unwrap_or_default());
                 statements.push(statement);
             });
         }
@@ -174,6 +178,7 @@ impl<'a> Reading<'a> {
         known.sort_unstable();
         known.dedup();
         ledger.known = std::mem::take(known);
+        ledger.stances = std::mem::take(&mut self.stances).finish();
         let mut signals = self.weigh_statements(&mut ledger.cut);
         let lists = std::mem::take(&mut self.lists).finish(self.messages);
         signals.extend(lists.iter().take(w::MAX_LISTS).map(|list| self.list_signal(list)));
