@@ -10,7 +10,7 @@ use crate::event::{BeforeCompaction, LocalTime, Reason, Role};
 use crate::report::Kind;
 
 pub mod cues;
-mod inventory;
+pub mod inventory;
 mod learned;
 mod ledger;
 mod lists;
@@ -30,6 +30,8 @@ pub struct Member {
     pub values: Vec<String>,
     /// The newest message that carries it.
     pub last_index: u32,
+    /// Hashes of the words beside which it was said last: what it is the name of.
+    pub company: Vec<u32>,
 }
 
 /// Something that a summary should keep.

@@ -2,11 +2,13 @@
 
 use super::judge::Judgement;
 use super::summary::Summary;
+use super::swaps::Swap;
 use crate::config::Settings;
 use crate::event::{AfterCompaction, Role};
+use crate::redact::redact;
 use crate::report::{Finding, Kind, Status};
 use crate::signal::weights::{MAX_MEMBERS, MAX_TEXT};
-use crate::signal::{Ledger, bounded};
+use crate::signal::{Ledger, bounded, names};
 
 /// Which messages still stand verbatim.
 pub struct Retained {
@@ -40,11 +42,13 @@ impl Retained {
 
 /// Signals of less salience are counted in the score but not listed.
 const LISTED: f64 = 0.12;
+/// A value in the place of another matters at least so much.
+const SWAPPED: f64 = 0.5;
 /// An altered fact is worse than a dropped one.
 const ALTERED: f64 = 0.15;
 
 /// The findings, most important first.
-pub fn findings(judgements: &[Judgement<'_>]) -> Vec<Finding> {
+pub fn findings(judgements: &[Judgement<'_>], swaps: &[Swap<'_>], summary: &Summary<'_>) -> Vec<Finding> {
     let mut lost: Vec<(f64, &Judgement<'_>)> = judgements
         .iter()
         .filter(|judgement| matches!(judgement.status, Status::Dropped | Status::Altered))
@@ -52,8 +56,8 @@ pub fn findings(judgements: &[Judgement<'_>]) -> Vec<Finding> {
         .map(|judgement| (priority(judgement), judgement))
         .collect();
     lost.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.signal.order.cmp(&b.1.signal.order)));
-    let mut findings: Vec<Finding> = Vec::new();
-    let mut orders: Vec<(u32, u32)> = Vec::new();
+    let mut findings = swapped(judgements, swaps, summary);
+    let mut orders: Vec<(u32, u32)> = vec![(0, 0); findings.len()];
     for (priority, judgement) in lost {
         let signal = judgement.signal;
         let mut finding = finding(judgement, priority);
@@ -80,6 +84,44 @@ pub fn findings(judgements: &[Judgement<'_>]) -> Vec<Finding> {
         }
         orders.push((signal.order, signal.order));
         findings.push(finding);
+    }
+    findings.sort_by(|a, b| b.salience.total_cmp(&a.salience));
+    findings
+}
+
+/// Values that the summary put in the place of others: each an altered fact of its own.
+fn swapped(judgements: &[Judgement<'_>], swaps: &[Swap<'_>], summary: &Summary<'_>) -> Vec<Finding> {
+    let mut findings: Vec<Finding> = Vec::new();
+    for swap in swaps {
+        let Some(family) = judgements.get(swap.signal).map(|judgement| judgement.signal) else { continue };
+        let says = summary.piece(swap.piece);
+        // The statement that says most about it; else the name itself.
+        let names_it = |judgement: &&Judgement<'_>| judgement.signal.order > 0 && judgement.signal.values.contains(&swap.ours.text);
+        let signal = judgements.iter().find(names_it).map_or(family, |judgement| judgement.signal);
+        let text = if signal.order > 0 { signal.text.clone() } else { swap.ours.text.clone() };
+        let mut values = vec![swap.ours.text.clone()];
+        // What stands beside it says what it is the value of.
+        names::names(says, |name| {
+            let known = name.text == swap.theirs || values.iter().any(|known| known == name.text);
+            if !known && values.len() < MAX_MEMBERS {
+                values.push(name.text.to_string());
+            }
+        });
+        let mut why = signal.why.clone();
+        why.push(format!("the summary says {} where the messages say {}", swap.theirs, swap.ours.text));
+        findings.push(Finding {
+            id: format!("{}-{}", family.id, findings.len() + 1),
+            kind: signal.kind,
+            text,
+            values,
+            message_id: signal.message_id.clone(),
+            role: signal.role,
+            at: signal.at,
+            salience: (family.salience.max(SWAPPED) + ALTERED).min(1.0),
+            status: Status::Altered,
+            summary_says: Some(redact(bounded(says, MAX_TEXT)).into_owned()),
+            why,
+        });
     }
     findings
 }

@@ -4,6 +4,7 @@ use super::names::{self, NameKind};
 use super::weights as w;
 use super::{Member, bounded};
 use crate::event::{Message, Role};
+use crate::text::{Place, Shape, lexicon, tokens};
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
@@ -47,7 +48,16 @@ struct Entry {
     called: u16,
     /// Uses that fade: half of it is left after so many messages.
     fading: [f32; 2],
+    /// The words beside which it was said last, newest first; 0 is none.
+    company: [u32; COMPANY],
 }
+
+/// So many words are remembered beside a name.
+const COMPANY: usize = 6;
+/// Words this far from a name belong to it; function words do not count.
+const COMPANY_REACH: usize = 4;
+/// Words more common than this are no company.
+const COMPANY_COMMON: f32 = 0.3;
 
 /// All names, in the order of their first mention.
 #[derive(Default)]
@@ -57,6 +67,8 @@ pub struct Inventory {
     /// Labels of contexts; 0 is none.
     contexts: Vec<String>,
     context_places: HashedMap<u32>,
+    /// Working memory: the words of a sentence and where they begin.
+    words: Vec<(usize, u32)>,
     context: u32,
     late_from: u32,
     /// Hashes for [`super::Ledger::known`].
@@ -98,6 +110,43 @@ impl Inventory {
         }
     }
 
+    /// Remembers the words of a statement beside the names in it.
+    pub fn company(&mut self, sentence: &str) {
+        let Inventory { places, entries, words, .. } = self;
+        words.clear();
+        tokens(sentence, |token| {
+            let entry = lexicon::entry(token.hash);
+            if token.place != Place::Part && token.shape == Shape::Word && entry.weight > COMPANY_COMMON {
+                words.push((token.start, company_hash(entry.base)));
+            }
+        });
+        if words.is_empty() {
+            return;
+        }
+        names::names(sentence, |name| {
+            let Some(entry) =
+                places.get(&names::key_hash(name.key.as_bytes())).and_then(|at| entries.get_mut(*at as usize))
+            else {
+                return;
+            };
+            let at = words.partition_point(|(start, _)| *start < name.start);
+            let own = name.start..name.start + name.text.len();
+            let near = words.get(at.saturating_sub(COMPANY_REACH)..(at + COMPANY_REACH).min(words.len()));
+            let mut fresh = [0; COMPANY];
+            let mut filled = 0;
+            let near = near.unwrap_or_default().iter().filter(|(start, _)| !own.contains(start)).map(|(_, word)| *word);
+            for word in near.chain(entry.company) {
+                if let Some(place) = fresh.get_mut(filled)
+                    && word != 0
+                {
+                    *place = word;
+                    filled += 1;
+                }
+            }
+            entry.company = fresh;
+        });
+    }
+
     fn context_of(&mut self, label: &str) -> u32 {
         let next = self.contexts.len() as u32 + 1;
         let place = *self.context_places.entry(names::key_hash(label.as_bytes())).or_insert(next);
@@ -130,6 +179,7 @@ impl Inventory {
                 late: 0,
                 called: 0,
                 fading: [0.0; 2],
+                company: [0; COMPANY],
             });
         }
         let Some(entry) = self.entries.get_mut(place as usize) else { return };
@@ -223,7 +273,8 @@ impl Inventory {
             }
             let Some(family) = open.get(&key).and_then(|at| families.get_mut(*at)) else { continue };
             family.score += score;
-            family.members.push(Member { text: text.to_string(), values: Vec::new(), last_index: entry.last });
+            let company = entry.company.iter().copied().filter(|word| *word != 0).collect();
+            family.members.push(Member { text: text.to_string(), values: Vec::new(), last_index: entry.last, company });
         }
     }
 }
@@ -233,6 +284,11 @@ fn slice<'a>(messages: &'a [Message], entry: &Entry) -> Option<&'a str> {
         messages.get(entry.message as usize)?.text.get(entry.start as usize..(entry.start + entry.length) as usize)?;
     // The folders before a file are the same for all its neighbours.
     if text.len() > 48 && entry.kind == NameKind::File { text.rsplit('/').next() } else { Some(text) }
+}
+
+/// What is remembered of a word's hash.
+pub fn company_hash(base: u64) -> u32 {
+    (base >> 32) as u32
 }
 
 /// How many features a name has.

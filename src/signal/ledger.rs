@@ -77,6 +77,10 @@ fn write_signal(out: &mut Vec<u8>, signal: &Signal) {
         out.push(u8::from(!member.values.is_empty()));
         text(out, &member.text);
         number(out, u64::from(member.last_index));
+        number(out, member.company.len() as u64);
+        for word in &member.company {
+            out.extend_from_slice(&word.to_le_bytes());
+        }
     }
     list(out, &signal.why);
 }
@@ -161,7 +165,12 @@ impl Input<'_> {
                     let item = self.byte()? != 0;
                     let text = self.text()?;
                     let values = if item { super::prose::values(&text) } else { Vec::new() };
-                    members.push(Member { text, values, last_index: self.small()? });
+                    let last_index = self.small()?;
+                    let mut company = Vec::new();
+                    for _ in 0..self.count()? {
+                        company.push(u32::from_le_bytes(self.take(4)?.try_into().ok()?));
+                    }
+                    members.push(Member { text, values, last_index, company });
                 }
                 members
             },

@@ -118,13 +118,15 @@ impl<'a> Reading<'a> {
             self.command(text, index);
         }
         if message.role != Role::Tool && !is_call(text) {
-            let Reading { cues, buffer, statements, formulas, stances, .. } = self;
+            let Reading { cues, buffer, statements, formulas, stances, inventory, .. } = self;
             prose::statements(text, index, cues, buffer, |statement| {
                 let count = formulas.entry(statement.formula).or_insert((0, u32::MAX));
                 if count.1 != index {
                     *count = (count.0 + 1, index);
                 }
-                stances.read(text.get(statement.start..statement.end).unwrap_or_default());
+                let sentence = text.get(statement.start..statement.end).unwrap_or_default();
+                stances.read(sentence);
+                inventory.company(sentence);
                 statements.push(statement);
             });
         }
@@ -359,7 +361,7 @@ impl<'a> Reading<'a> {
         signal.members = commands
             .iter()
             .take(12)
-            .map(|(text, _, last)| Member { text: redact(text).into_owned(), values: Vec::new(), last_index: *last })
+            .map(|(text, _, last)| Member { text: redact(text).into_owned(), values: Vec::new(), last_index: *last, company: Vec::new() })
             .collect();
         signal.why.push("commands that were run more than once".to_string());
         Some(signal)
