@@ -32,6 +32,8 @@ pub struct Member {
     pub last_index: u32,
     /// Hashes of the words beside which it was said last: what it is the name of.
     pub company: Vec<u32>,
+    /// Of a name: how surely it will be needed again, from 0 to 1.
+    pub weight: f64,
 }
 
 /// Something that a summary should keep.

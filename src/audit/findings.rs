@@ -7,8 +7,8 @@ use crate::config::Settings;
 use crate::event::{AfterCompaction, Role};
 use crate::redact::redact;
 use crate::report::{Finding, Kind, Status};
-use crate::signal::weights::{MAX_MEMBERS, MAX_TEXT};
-use crate::signal::{Ledger, bounded, names};
+use crate::signal::weights::{FAMILY, MAX_MEMBERS, MAX_TEXT, NAME_BANDS, NAME_LINE, NAMES_TOP};
+use crate::signal::{Ledger, Member, bounded, names};
 
 /// Which messages still stand verbatim.
 pub struct Retained {
@@ -52,7 +52,7 @@ pub fn findings(judgements: &[Judgement<'_>], swaps: &[Swap<'_>], summary: &Summ
     let mut lost: Vec<(f64, &Judgement<'_>)> = judgements
         .iter()
         .filter(|judgement| matches!(judgement.status, Status::Dropped | Status::Altered))
-        .filter(|judgement| judgement.signal.salience >= LISTED)
+        .filter(|judgement| judgement.signal.salience >= LISTED && !is_names(judgement))
         .map(|judgement| (priority(judgement), judgement))
         .collect();
     lost.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.signal.order.cmp(&b.1.signal.order)));
@@ -85,8 +85,73 @@ pub fn findings(judgements: &[Judgement<'_>], swaps: &[Swap<'_>], summary: &Summ
         orders.push((signal.order, signal.order));
         findings.push(finding);
     }
+    findings.extend(name_lines(judgements));
     findings.sort_by(|a, b| b.salience.total_cmp(&a.salience));
     findings
+}
+
+/// Names that were used together, and not a list of values.
+fn is_names(judgement: &Judgement<'_>) -> bool {
+    judgement.signal.members.first().is_some_and(|member| member.weight > 0.0)
+}
+
+/// The lost names, packed into lines by how surely they will be needed: those of one family together.
+fn name_lines(judgements: &[Judgement<'_>]) -> Vec<Finding> {
+    let families = || judgements.iter().filter(|judgement| is_names(judgement));
+    let weights = families().flat_map(|family| &family.signal.members).map(|member| member.weight);
+    let top = weights.fold(0.0f64, f64::max).max(0.01);
+    let mut gone: Vec<(&Member, &Judgement<'_>)> =
+        families().flat_map(|family| family.gone.iter().map(move |member| (*member, family))).collect();
+    gone.sort_by(|a, b| b.0.weight.total_cmp(&a.0.weight));
+    let mut lines: Vec<Finding> = Vec::new();
+    let mut rest = gone.as_slice();
+    for band in NAME_BANDS {
+        let (now, later) = rest.split_at(band.min(rest.len()));
+        rest = later;
+        // Within a band families stay together; the order of the first of each decides.
+        let mut order: Vec<&str> = Vec::new();
+        for (_, family) in now {
+            if !order.contains(&family.signal.id.as_str()) {
+                order.push(&family.signal.id);
+            }
+        }
+        let mut sorted = now.to_vec();
+        sorted.sort_by_key(|(_, family)| order.iter().position(|id| *id == family.signal.id));
+        pack(&sorted, top, &mut lines);
+    }
+    lines
+}
+
+/// One line after another, each as long as a person reads.
+fn pack(names: &[(&Member, &Judgement<'_>)], top: f64, lines: &mut Vec<Finding>) {
+    let mut sum = 0.0;
+    let from = lines.len();
+    for (member, family) in names {
+        let open = lines.last_mut().filter(|_| sum > 0.0).filter(|line| {
+            line.values.len() < FAMILY && line.text.len() + member.text.len() + 2 <= NAME_LINE
+        });
+        match open {
+            Some(line) => {
+                line.text.push_str(", ");
+                line.text.push_str(&member.text);
+                line.values.push(member.text.clone());
+            }
+            None => {
+                sum = 0.0;
+                let mut line = finding(family, 0.0);
+                line.text = member.text.clone();
+                line.values = vec![member.text.clone()];
+                lines.push(line);
+            }
+        }
+        sum += member.weight;
+        if let Some(line) = lines.last_mut() {
+            line.salience = NAMES_TOP * (sum / line.values.len() as f64 / top).min(1.0);
+        }
+    }
+    for line in lines.iter_mut().skip(from) {
+        line.status = Status::Dropped;
+    }
 }
 
 /// Values that the summary put in the place of others: each an altered fact of its own.

@@ -274,7 +274,8 @@ impl Inventory {
             let Some(family) = open.get(&key).and_then(|at| families.get_mut(*at)) else { continue };
             family.score += score;
             let company = entry.company.iter().copied().filter(|word| *word != 0).collect();
-            family.members.push(Member { text: text.to_string(), values: Vec::new(), last_index: entry.last, company });
+            let (text, last_index, weight) = (text.to_string(), entry.last, *score);
+            family.members.push(Member { text, values: Vec::new(), last_index, company, weight });
         }
     }
 }

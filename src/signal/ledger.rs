@@ -77,6 +77,7 @@ fn write_signal(out: &mut Vec<u8>, signal: &Signal) {
         out.push(u8::from(!member.values.is_empty()));
         text(out, &member.text);
         number(out, u64::from(member.last_index));
+        number(out, (member.weight.clamp(0.0, 1.0) * STEPS + 0.5) as u64);
         number(out, member.company.len() as u64);
         for word in &member.company {
             out.extend_from_slice(&word.to_le_bytes());
@@ -166,11 +167,12 @@ impl Input<'_> {
                     let text = self.text()?;
                     let values = if item { super::prose::values(&text) } else { Vec::new() };
                     let last_index = self.small()?;
+                    let weight = self.number()? as f64 / STEPS;
                     let mut company = Vec::new();
                     for _ in 0..self.count()? {
                         company.push(u32::from_le_bytes(self.take(4)?.try_into().ok()?));
                     }
-                    members.push(Member { text, values, last_index, company });
+                    members.push(Member { text, values, last_index, company, weight });
                 }
                 members
             },
