@@ -5,6 +5,7 @@
 mod audit;
 mod demo;
 mod input;
+mod live;
 mod probe;
 mod replay;
 
@@ -43,7 +44,7 @@ enum Command {
     Audit(audit::AuditArgs),
     /// Is each stated fact in the summary? Reads lines {"id", "summary", "facts": […]}.
     Probe(probe::ProbeArgs),
-    /// Runs a recorded session (OpenClaw or Pi JSONL) through the simulated gateway and audits its compactions.
+    /// Plays a recorded session of any format and audits its compactions; with --speed, message by message.
     Replay(replay::ReplayArgs),
     /// Prints completions for a shell.
     Completions {
