@@ -12,7 +12,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, missing_docs)]
 
 use compact_review::event::{AfterCompaction, BeforeCompaction, LocalTime, Message, Reason, Role, Session};
-use compact_review::report::{BeforeOutcome, Report, Verdict};
+use compact_review::report::{CheckpointOutcome, Report, Verdict};
 use criterion::{BatchSize, Criterion, SamplingMode, Throughput};
 use host_harness::notes::MemoryNotes;
 use host_harness::runtime::{COMPONENT, Call, ComponentPlugin, NativePlugin, Plugin, Services};
@@ -264,7 +264,7 @@ impl Compaction {
         self.before.messages.iter().map(|message| message.text.len()).sum()
     }
 
-    fn before(&self, plugin: &dyn Plugin, services: &Services) -> BeforeOutcome {
+    fn before(&self, plugin: &dyn Plugin, services: &Services) -> CheckpointOutcome {
         answer(plugin.before_compaction(services, black_box(&self.before)))
     }
 
@@ -272,7 +272,7 @@ impl Compaction {
         answer(plugin.after_compaction(services, black_box(&self.after)))
     }
 
-    fn pair(&self, plugin: &dyn Plugin, services: &Services) -> (BeforeOutcome, Report) {
+    fn pair(&self, plugin: &dyn Plugin, services: &Services) -> (CheckpointOutcome, Report) {
         (self.before(plugin, services), self.after(plugin, services))
     }
 }

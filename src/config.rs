@@ -1,5 +1,6 @@
 //! Every setting, its default and its range. Settings come as one JSON object, camelCase, every key optional.
 
+use crate::host::Retention;
 use crate::report::HookError;
 use serde::{Deserialize, Serialize};
 
@@ -13,6 +14,8 @@ pub struct Settings {
     pub recovery: RecoverySettings,
     /// What is written to the daily notes.
     pub notes: NoteSettings,
+    /// What is kept of checkpoints.
+    pub checkpoint: CheckpointSettings,
     /// How the token budget is watched and what is done about it.
     pub budget: BudgetSettings,
 }
@@ -62,6 +65,34 @@ pub struct NoteSettings {
 impl Default for NoteSettings {
     fn default() -> Self {
         NoteSettings { enabled: true, max_entry_bytes: 8192 }
+    }
+}
+
+/// What is kept of checkpoints.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub struct CheckpointSettings {
+    /// How many earlier checkpoints are kept. 1 to 10000.
+    pub keep_count: u32,
+    /// How many bytes of them are kept. 10000 to 1000000000.
+    pub keep_bytes: u64,
+}
+
+impl Default for CheckpointSettings {
+    fn default() -> Self {
+        CheckpointSettings { keep_count: 50, keep_bytes: 5 * 1024 * 1024 }
+    }
+}
+
+impl CheckpointSettings {
+    /// What the host is told with every checkpoint.
+    pub fn retention(&self) -> Retention {
+        Retention { count: self.keep_count, bytes: self.keep_bytes }
+    }
+
+    fn check(&self) -> Result<(), String> {
+        range("checkpoint.keepCount", self.keep_count.into(), 1, 10_000)?;
+        range("checkpoint.keepBytes", self.keep_bytes, 10_000, 1_000_000_000)
     }
 }
 
@@ -253,6 +284,7 @@ impl Settings {
         range("audit.maxFindings", self.audit.max_findings, 1, 1000)?;
         range("recovery.maxTokens", self.recovery.max_tokens, 100, 20_000)?;
         range("notes.maxEntryBytes", self.notes.max_entry_bytes, 512, 65_536)?;
+        self.checkpoint.check().map_err(HookError::InvalidSettings)?;
         self.budget.check().map_err(HookError::InvalidSettings)?;
         if self.audit.pins.len() > 100 {
             let found = self.audit.pins.len();

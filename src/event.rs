@@ -1,4 +1,4 @@
-//! What happens to a conversation, as plain data: sessions, messages and the two compaction events.
+//! What happens to a conversation, as plain data: sessions, messages, the compaction events, checkpoints, a start.
 //!
 //! These are the types of `wit/types.wit` in Rust. They also read the gateways' JSON payloads (camelCase; unknown
 //! keys are ignored, unknown enum values are errors that list the known ones).
@@ -153,6 +153,71 @@ pub struct AfterCompaction {
     /// All messages that stand verbatim, where `first_kept_entry_id` does not tell.
     #[serde(default)]
     pub kept_message_ids: Option<Vec<String>>,
+}
+
+/// Why a checkpoint is written outside a compaction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Trigger {
+    /// A person or the agent asked for it.
+    #[default]
+    Manual,
+    /// So many minutes have passed since the last one.
+    Interval,
+    /// So many prompts have come since the last one.
+    Exchanges,
+    /// A threshold of the budget asks for it.
+    Threshold,
+    /// The conversation is about to be reset.
+    Reset,
+}
+
+/// Asks for a checkpoint outside a compaction.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CheckpointRequest {
+    /// Which conversation.
+    #[serde(flatten)]
+    pub session: Session,
+    /// When.
+    #[serde(default)]
+    pub now: LocalTime,
+    /// Why.
+    #[serde(default)]
+    pub trigger: Trigger,
+    /// How many messages the conversation has.
+    #[serde(default, deserialize_with = "known_count")]
+    pub message_count: Option<u32>,
+    /// The tokens of the context.
+    #[serde(default)]
+    pub token_count: Option<u64>,
+    /// The model's context window in tokens.
+    #[serde(default)]
+    pub context_window: Option<u64>,
+    /// The messages, oldest first.
+    #[serde(default)]
+    pub messages: Vec<Message>,
+    /// What a model of the gateway's own wrote about the state of the work.
+    #[serde(default)]
+    pub prose: Option<String>,
+}
+
+/// A conversation begins, or goes on after a restart.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SessionStart {
+    /// Which conversation.
+    #[serde(flatten)]
+    pub session: Session,
+    /// When.
+    #[serde(default)]
+    pub now: LocalTime,
+    /// How many messages it has.
+    #[serde(default, deserialize_with = "known_count")]
+    pub message_count: Option<u32>,
+    /// The ids of the messages at hand, oldest first.
+    #[serde(default)]
+    pub message_ids: Vec<String>,
 }
 
 /// Gateways whose context engine owns the compaction send -1 for "not known".

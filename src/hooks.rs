@@ -1,11 +1,20 @@
 //! What each hook does, step by step, through which imports. The judgement is elsewhere; here is the order.
+//!
+//! Around a compaction: [`before_compaction`], [`after_compaction`], [`before_prompt`]. Between two:
+//! [`checkpoint`](fn@checkpoint), [`session_start`], and the budget's [`usage`], [`status`] and [`plan`].
+
+mod session;
+
+pub use crate::budget::hooks::{plan, status, usage};
+pub use session::{before_prompt, checkpoint, session_start};
 
 use crate::audit;
-use crate::checkpoint;
+use crate::budget::hooks as budget;
+use crate::checkpoint as notes;
 use crate::config::Settings;
-use crate::event::{AfterCompaction, BeforeCompaction, LocalTime, Session};
+use crate::event::{AfterCompaction, BeforeCompaction, Session};
 use crate::host::{Host, HostError, LogLevel, slot};
-use crate::report::{BeforeOutcome, HookError, Recovery, Report, WriteOutcome, WriteTarget};
+use crate::report::{CheckpointOutcome, HookError, Report, WriteOutcome, WriteTarget};
 use crate::signal::{self, Ledger};
 
 /// Checks settings; gives the effective ones as JSON.
@@ -14,19 +23,21 @@ pub fn configure(settings: &str) -> Result<String, HookError> {
 }
 
 /// Before anything is pruned: finds the signals, saves the ledger, writes the checkpoint.
-pub fn before_compaction(host: &mut dyn Host, event: &BeforeCompaction) -> Result<BeforeOutcome, HookError> {
+pub fn before_compaction(host: &mut dyn Host, event: &BeforeCompaction) -> Result<CheckpointOutcome, HookError> {
     check_session(&event.session)?;
     let settings = load_settings(host)?;
     let ledger = signal::survey(event, &settings);
-    let mut outcome = BeforeOutcome { signals: ledger.len() as u32, notices: ledger.notices(), ..Default::default() };
+    let mut outcome =
+        CheckpointOutcome { signals: ledger.len() as u32, notices: ledger.notices(), ..Default::default() };
 
     // The checkpoint first: if anything fails after it, a person can still read what was going on.
-    if let Some(text) = checkpoint::active(&ledger, event) {
-        let written = host.write_checkpoint(&event.session.session_key, &text);
-        outcome.writes.push(write_outcome(host, &mut outcome.problems, WriteTarget::Checkpoint, text, written));
-    }
+    write_checkpoint(host, &settings, &ledger, event, None, &mut outcome);
     let saved = host.save_state(&event.session.session_key, slot::SIGNALS, &ledger.to_bytes());
     keep_or_tell(host, &mut outcome.problems, "the ledger was not saved, the audit will be unverifiable", saved);
+    match budget::compaction_began(host, event) {
+        Ok(()) => {}
+        Err(error) => outcome.problems.push(error.to_string()),
+    }
     Ok(outcome)
 }
 
@@ -54,7 +65,7 @@ pub fn after_compaction(host: &mut dyn Host, event: &AfterCompaction) -> Result<
         host.alert(alert);
     }
     if settings.notes.enabled
-        && let Some(entry) = checkpoint::note_entry(&report, ledger.as_ref(), event, &settings)
+        && let Some(entry) = notes::note_entry(&report, ledger.as_ref(), event, &settings)
     {
         let written = host.append_note(&entry).map(|place| place.place);
         report.writes.push(write_outcome(host, &mut report.problems, WriteTarget::DailyNote, entry.text, written));
@@ -65,6 +76,10 @@ pub fn after_compaction(host: &mut dyn Host, event: &AfterCompaction) -> Result<
         let saved = host.save_state(key, slot::RECOVERY, recovery.text.as_bytes());
         keep_or_tell(host, &mut report.problems, "the recovery text was not kept for the next prompt", saved);
     }
+    match budget::compaction_ended(host, event) {
+        Ok(notices) => report.notices.extend(notices),
+        Err(error) => report.problems.push(error.to_string()),
+    }
     // A ledger serves one compaction: a second one 50 ms later must not be judged by what the first replaced.
     if ledger.is_some() && event.messages_dropped != Some(0) {
         let cleared = host.clear_state(key, slot::SIGNALS);
@@ -73,35 +88,33 @@ pub fn after_compaction(host: &mut dyn Host, event: &AfterCompaction) -> Result<
     Ok(report)
 }
 
-/// Before a prompt is sent: the recovery text of the last compaction, once.
-pub fn before_prompt(host: &mut dyn Host, session: &Session, _now: LocalTime) -> Result<Option<Recovery>, HookError> {
-    check_session(session)?;
-    let settings = load_settings(host)?;
-    if !settings.recovery.enabled {
-        return Ok(None);
-    }
-    let storage = |error: HostError| HookError::Storage(format!("the recovery text: {error}"));
-    let Some(bytes) = host.load_state(&session.session_key, slot::RECOVERY).map_err(storage)? else {
-        return Ok(None);
-    };
-    // Cleared before it is handed out: at most once, even if the gateway dies in between.
-    host.clear_state(&session.session_key, slot::RECOVERY).map_err(storage)?;
-    let text = String::from_utf8(bytes)
-        .map_err(|_| HookError::Storage("the recovery text is not UTF-8; it was dropped".to_string()))?;
-    let tokens = audit::count_tokens(host, &text);
-    Ok(Some(Recovery { text, tokens }))
-}
-
-fn check_session(session: &Session) -> Result<(), HookError> {
+pub(crate) fn check_session(session: &Session) -> Result<(), HookError> {
     if session.session_key.trim().is_empty() {
         return Err(HookError::InvalidEvent("sessionKey is empty; state is kept by it".to_string()));
     }
     Ok(())
 }
 
-fn load_settings(host: &mut dyn Host) -> Result<Settings, HookError> {
+pub(crate) fn load_settings(host: &mut dyn Host) -> Result<Settings, HookError> {
     let json = host.settings();
     Settings::parse(json.as_deref())
+}
+
+/// The checkpoint of these signals replaces the one that stands; one that says nothing does not.
+fn write_checkpoint(
+    host: &mut dyn Host,
+    settings: &Settings,
+    ledger: &Ledger,
+    event: &BeforeCompaction,
+    prose: Option<&str>,
+    outcome: &mut CheckpointOutcome,
+) {
+    let Some(text) = notes::active(ledger, event, prose) else {
+        outcome.notices.push("no checkpoint was written: nothing was found to save; an earlier one stays".to_string());
+        return;
+    };
+    let written = host.write_checkpoint(&event.session.session_key, &text, settings.checkpoint.retention());
+    outcome.writes.push(write_outcome(host, &mut outcome.problems, WriteTarget::Checkpoint, text, written));
 }
 
 fn write_outcome(

@@ -63,6 +63,15 @@ pub struct NotePlace {
     pub already_there: bool,
 }
 
+/// How many earlier checkpoints a host keeps beside the active one, oldest removed first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Retention {
+    /// So many at most.
+    pub count: u32,
+    /// So many bytes of them at most.
+    pub bytes: u64,
+}
+
 /// What is kept from one call to the next, by session key.
 pub mod slot {
     /// The ledger from `before-compaction` to `after-compaction`.
@@ -91,8 +100,10 @@ pub trait Host {
     fn clear_state(&mut self, session_key: &str, slot: &str) -> Result<(), HostError>;
     /// The active checkpoint.
     fn read_checkpoint(&mut self, session_key: &str) -> Result<Option<String>, HostError>;
-    /// Replaces the active checkpoint durably; gives its place.
-    fn write_checkpoint(&mut self, session_key: &str, text: &str) -> Result<String, HostError>;
+    /// Replaces the active checkpoint durably and keeps the one before it; gives its place.
+    fn write_checkpoint(&mut self, session_key: &str, text: &str, keep: Retention) -> Result<String, HostError>;
+    /// The end of the daily note of a date.
+    fn read_note(&mut self, session_key: &str, date: &str) -> Result<Option<String>, HostError>;
     /// Appends an entry to a daily note durably.
     fn append_note(&mut self, entry: &NoteEntry) -> Result<NotePlace, HostError>;
 }

@@ -35,6 +35,7 @@ pub mod config;
 pub mod event;
 pub mod hooks;
 pub mod host;
+mod mapping;
 #[cfg(target_family = "wasm")]
 mod plugin;
 pub mod redact;

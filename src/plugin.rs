@@ -4,9 +4,14 @@
 
 #![allow(unsafe_code, missing_docs)]
 
-use crate::event::{AfterCompaction, BeforeCompaction, LocalTime, Message, Reason, Role, Session};
-use crate::host::{Host, HostError, LogLevel, NoteEntry, NotePlace};
-use crate::{hooks, report};
+use crate::budget::event as budget;
+use crate::config;
+use crate::event::{
+    AfterCompaction, BeforeCompaction, CheckpointRequest, LocalTime, Message, Reason, Role, Session, SessionStart,
+    Trigger,
+};
+use crate::host::{Host, HostError, LogLevel, NoteEntry, NotePlace, Retention};
+use crate::{hooks, map_cases, map_record, map_variants, report};
 
 wit_bindgen::generate!({ path: "wit", world: "plugin" });
 
@@ -23,7 +28,7 @@ impl exported::Guest for Component {
         Ok(hooks::configure(&settings)?)
     }
 
-    fn before_compaction(event: wit::BeforeCompactionEvent) -> Result<wit::BeforeCompactionOutcome, wit::HookError> {
+    fn before_compaction(event: wit::BeforeCompactionEvent) -> Result<wit::CheckpointOutcome, wit::HookError> {
         log_panics();
         Ok(hooks::before_compaction(&mut Imports, &event.into())?.into())
     }
@@ -37,6 +42,31 @@ impl exported::Guest for Component {
         log_panics();
         Ok(hooks::before_prompt(&mut Imports, &session.into(), now.into())?.map(Into::into))
     }
+
+    fn checkpoint(event: wit::CheckpointEvent) -> Result<wit::CheckpointOutcome, wit::HookError> {
+        log_panics();
+        Ok(hooks::checkpoint(&mut Imports, &event.into())?.into())
+    }
+
+    fn session_start(event: wit::SessionStartEvent) -> Result<wit::SessionStartOutcome, wit::HookError> {
+        log_panics();
+        Ok(hooks::session_start(&mut Imports, &event.into())?.into())
+    }
+
+    fn usage(event: wit::UsageEvent) -> Result<wit::UsageOutcome, wit::HookError> {
+        log_panics();
+        Ok(hooks::usage(&mut Imports, &event.into())?.into())
+    }
+
+    fn status(session: wit::Session) -> Result<wit::StatusReport, wit::HookError> {
+        log_panics();
+        Ok(hooks::status(&mut Imports, &session.into())?.into())
+    }
+
+    fn plan(request: wit::PlanRequest) -> Result<wit::CompactionPlan, wit::HookError> {
+        log_panics();
+        Ok(hooks::plan(&mut Imports, &request.into())?.into())
+    }
 }
 
 fn log_panics() {
@@ -48,13 +78,7 @@ struct Imports;
 
 impl Host for Imports {
     fn log(&mut self, level: LogLevel, message: &str) {
-        let level = match level {
-            LogLevel::Debug => imports::LogLevel::Debug,
-            LogLevel::Info => imports::LogLevel::Info,
-            LogLevel::Warn => imports::LogLevel::Warn,
-            LogLevel::Error => imports::LogLevel::Error,
-        };
-        imports::log(level, message);
+        imports::log(level.into(), message);
     }
 
     fn alert(&mut self, alert: &report::Alert) {
@@ -86,8 +110,12 @@ impl Host for Imports {
         Ok(imports::read_checkpoint(session_key)?)
     }
 
-    fn write_checkpoint(&mut self, session_key: &str, text: &str) -> Result<String, HostError> {
-        Ok(imports::write_checkpoint(session_key, text)?)
+    fn write_checkpoint(&mut self, session_key: &str, text: &str, keep: Retention) -> Result<String, HostError> {
+        Ok(imports::write_checkpoint(session_key, text, keep.into())?)
+    }
+
+    fn read_note(&mut self, session_key: &str, date: &str) -> Result<Option<String>, HostError> {
+        Ok(imports::read_note(session_key, date)?)
     }
 
     fn append_note(&mut self, entry: &NoteEntry) -> Result<NotePlace, HostError> {
@@ -101,254 +129,72 @@ impl Host for Imports {
     }
 }
 
-impl From<wit::HostError> for HostError {
-    fn from(error: wit::HostError) -> Self {
-        match error {
-            wit::HostError::Denied(why) => HostError::Denied(why),
-            wit::HostError::Full(why) => HostError::Full(why),
-            wit::HostError::TooLarge(why) => HostError::TooLarge(why),
-            wit::HostError::Failed(why) => HostError::Failed(why),
-        }
-    }
-}
+// What comes in.
+map_variants!(wit::HostError => HostError { Denied, Full, TooLarge, Failed });
+map_record!(wit::Session => Session { session_key, session_id, agent_id, session_file, workspace_dir });
+map_record!(wit::LocalTime => LocalTime { unix_ms, utc_offset_minutes });
+map_cases!(wit::Role => Role { System, User, Assistant, Tool });
+map_record!(wit::Message => Message { id, role, text, tool, failed, at });
+map_cases!(wit::CompactionReason => Reason { Overflow, Threshold, Manual, Unknown });
+map_record!(wit::BeforeCompactionEvent => BeforeCompaction {
+    session, reason, now, message_count, message_count_limited, token_count, context_window; lists messages
+});
+map_record!(wit::AfterCompactionEvent => AfterCompaction {
+    session, now, compaction_id, messages_retained, messages_dropped, summary_text, summary_tokens, tokens_before,
+    tokens_after, first_kept_entry_id, kept_message_ids
+});
+map_cases!(wit::CheckpointTrigger => Trigger { Manual, Interval, Exchanges, Threshold, Reset });
+map_record!(wit::CheckpointEvent => CheckpointRequest {
+    session, now, trigger, message_count, token_count, context_window, prose; lists messages
+});
+map_record!(wit::SessionStartEvent => SessionStart { session, now, message_count, message_ids });
+map_record!(wit::ProviderUsage => budget::ProviderUsage { input, output, cache_read, cache_write, input_includes_cache });
+map_record!(wit::UsageEvent => budget::UsageEvent {
+    session, now, model, context_window, reserve_tokens, exchange_count; lists messages, added; options usage
+});
+map_record!(wit::PlanRequest => budget::PlanRequest { session, now, manual; lists messages });
 
-impl From<report::HookError> for wit::HookError {
-    fn from(error: report::HookError) -> Self {
-        match error {
-            report::HookError::InvalidEvent(why) => wit::HookError::InvalidEvent(why),
-            report::HookError::InvalidSettings(why) => wit::HookError::InvalidSettings(why),
-            report::HookError::Storage(why) => wit::HookError::Storage(why),
-        }
-    }
-}
-
-impl From<wit::Session> for Session {
-    fn from(session: wit::Session) -> Self {
-        Session {
-            session_key: session.session_key,
-            session_id: session.session_id,
-            agent_id: session.agent_id,
-            session_file: session.session_file,
-            workspace_dir: session.workspace_dir,
-        }
-    }
-}
-
-impl From<wit::LocalTime> for LocalTime {
-    fn from(time: wit::LocalTime) -> Self {
-        LocalTime { unix_ms: time.unix_ms, utc_offset_minutes: time.utc_offset_minutes }
-    }
-}
-
-impl From<wit::Role> for Role {
-    fn from(role: wit::Role) -> Self {
-        match role {
-            wit::Role::System => Role::System,
-            wit::Role::User => Role::User,
-            wit::Role::Assistant => Role::Assistant,
-            wit::Role::Tool => Role::Tool,
-        }
-    }
-}
-
-impl From<Role> for wit::Role {
-    fn from(role: Role) -> Self {
-        match role {
-            Role::System => wit::Role::System,
-            Role::User => wit::Role::User,
-            Role::Assistant => wit::Role::Assistant,
-            Role::Tool => wit::Role::Tool,
-        }
-    }
-}
-
-impl From<wit::Message> for Message {
-    fn from(message: wit::Message) -> Self {
-        Message {
-            id: message.id,
-            role: message.role.into(),
-            text: message.text,
-            tool: message.tool,
-            failed: message.failed,
-            at: message.at,
-        }
-    }
-}
-
-impl From<wit::CompactionReason> for Reason {
-    fn from(reason: wit::CompactionReason) -> Self {
-        match reason {
-            wit::CompactionReason::Overflow => Reason::Overflow,
-            wit::CompactionReason::Threshold => Reason::Threshold,
-            wit::CompactionReason::Manual => Reason::Manual,
-            wit::CompactionReason::Unknown => Reason::Unknown,
-        }
-    }
-}
-
-impl From<wit::BeforeCompactionEvent> for BeforeCompaction {
-    fn from(event: wit::BeforeCompactionEvent) -> Self {
-        BeforeCompaction {
-            session: event.session.into(),
-            reason: event.reason.into(),
-            now: event.now.into(),
-            message_count: event.message_count,
-            message_count_limited: event.message_count_limited,
-            token_count: event.token_count,
-            context_window: event.context_window,
-            messages: event.messages.into_iter().map(Into::into).collect(),
-        }
-    }
-}
-
-impl From<wit::AfterCompactionEvent> for AfterCompaction {
-    fn from(event: wit::AfterCompactionEvent) -> Self {
-        AfterCompaction {
-            session: event.session.into(),
-            now: event.now.into(),
-            compaction_id: event.compaction_id,
-            messages_retained: event.messages_retained,
-            messages_dropped: event.messages_dropped,
-            summary_text: event.summary_text,
-            summary_tokens: event.summary_tokens,
-            tokens_before: event.tokens_before,
-            tokens_after: event.tokens_after,
-            first_kept_entry_id: event.first_kept_entry_id,
-            kept_message_ids: event.kept_message_ids,
-        }
-    }
-}
-
-impl From<report::Kind> for wit::SignalKind {
-    fn from(kind: report::Kind) -> Self {
-        match kind {
-            report::Kind::Constraint => wit::SignalKind::Constraint,
-            report::Kind::Decision => wit::SignalKind::Decision,
-            report::Kind::Task => wit::SignalKind::Task,
-            report::Kind::Infrastructure => wit::SignalKind::Infrastructure,
-            report::Kind::Error => wit::SignalKind::Error,
-            report::Kind::Question => wit::SignalKind::Question,
-            report::Kind::State => wit::SignalKind::State,
-            report::Kind::Number => wit::SignalKind::Number,
-        }
-    }
-}
-
-impl From<report::Status> for wit::SignalStatus {
-    fn from(status: report::Status) -> Self {
-        match status {
-            report::Status::Preserved => wit::SignalStatus::Preserved,
-            report::Status::Altered => wit::SignalStatus::Altered,
-            report::Status::Dropped => wit::SignalStatus::Dropped,
-            report::Status::Superseded => wit::SignalStatus::Superseded,
-        }
-    }
-}
-
-impl From<report::Verdict> for wit::Verdict {
-    fn from(verdict: report::Verdict) -> Self {
-        match verdict {
-            report::Verdict::Faithful => wit::Verdict::Faithful,
-            report::Verdict::Lossy => wit::Verdict::Lossy,
-            report::Verdict::Failed => wit::Verdict::Failed,
-            report::Verdict::Unverifiable => wit::Verdict::Unverifiable,
-        }
-    }
-}
-
-impl From<report::Finding> for wit::Finding {
-    fn from(finding: report::Finding) -> Self {
-        wit::Finding {
-            id: finding.id,
-            kind: finding.kind.into(),
-            text: finding.text,
-            values: finding.values,
-            message_id: finding.message_id,
-            role: finding.role.into(),
-            at: finding.at,
-            salience: finding.salience,
-            status: finding.status.into(),
-            summary_says: finding.summary_says,
-            why: finding.why,
-        }
-    }
-}
-
-impl From<report::Category> for wit::CategoryScore {
-    fn from(category: report::Category) -> Self {
-        wit::CategoryScore {
-            category: category.category.into(),
-            score: category.score,
-            preserved: category.preserved,
-            altered: category.altered,
-            dropped: category.dropped,
-        }
-    }
-}
-
-impl From<report::Invention> for wit::Invention {
-    fn from(invention: report::Invention) -> Self {
-        wit::Invention { text: invention.text, summary_says: invention.summary_says }
-    }
-}
-
-impl From<report::Alert> for wit::Alert {
-    fn from(alert: report::Alert) -> Self {
-        let level = match alert.level {
-            report::AlertLevel::Info => wit::AlertLevel::Info,
-            report::AlertLevel::Warning => wit::AlertLevel::Warning,
-            report::AlertLevel::Critical => wit::AlertLevel::Critical,
-        };
-        wit::Alert { level, code: alert.code, text: alert.text }
-    }
-}
-
-impl From<report::Recovery> for wit::RecoveryText {
-    fn from(recovery: report::Recovery) -> Self {
-        wit::RecoveryText { text: recovery.text, tokens: recovery.tokens }
-    }
-}
-
-impl From<report::WriteOutcome> for wit::WriteOutcome {
-    fn from(outcome: report::WriteOutcome) -> Self {
-        let target = match outcome.target {
-            report::WriteTarget::Checkpoint => wit::WriteTarget::Checkpoint,
-            report::WriteTarget::DailyNote => wit::WriteTarget::DailyNote,
-        };
-        wit::WriteOutcome { target, place: outcome.place, error: outcome.error, text: outcome.text }
-    }
-}
-
-impl From<report::BeforeOutcome> for wit::BeforeCompactionOutcome {
-    fn from(outcome: report::BeforeOutcome) -> Self {
-        wit::BeforeCompactionOutcome {
-            signals: outcome.signals,
-            writes: convert(outcome.writes),
-            problems: outcome.problems,
-            notices: outcome.notices,
-        }
-    }
-}
-
-impl From<report::Report> for wit::AuditReport {
-    fn from(report: report::Report) -> Self {
-        wit::AuditReport {
-            score: report.score,
-            verdict: report.verdict.into(),
-            verdict_reason: report.verdict_reason,
-            categories: convert(report.categories),
-            lost: convert(report.lost),
-            invented: convert(report.invented),
-            alerts: convert(report.alerts),
-            recovery: report.recovery.map(Into::into),
-            summary_tokens: report.summary_tokens,
-            writes: convert(report.writes),
-            problems: report.problems,
-            notices: report.notices,
-        }
-    }
-}
-
-fn convert<A, B: From<A>>(list: Vec<A>) -> Vec<B> {
-    list.into_iter().map(Into::into).collect()
-}
+// What goes out.
+map_cases!(LogLevel => imports::LogLevel { Debug, Info, Warn, Error });
+map_record!(Retention => imports::Retention { count, bytes });
+map_variants!(report::HookError => wit::HookError { InvalidEvent, InvalidSettings, Storage });
+map_cases!(Role => wit::Role { System, User, Assistant, Tool });
+map_cases!(report::Kind => wit::SignalKind {
+    Constraint, Decision, Task, Infrastructure, Error, Question, State, Number
+});
+map_cases!(report::Status => wit::SignalStatus { Preserved, Altered, Dropped, Superseded });
+map_cases!(report::Verdict => wit::Verdict { Faithful, Lossy, Failed, Unverifiable });
+map_record!(report::Finding => wit::Finding {
+    id, kind, text, values, message_id, role, at, salience, status, summary_says, why
+});
+map_record!(report::Category => wit::CategoryScore { category, score, preserved, altered, dropped });
+map_record!(report::Invention => wit::Invention { text, summary_says });
+map_cases!(report::AlertLevel => wit::AlertLevel { Info, Warning, Critical });
+map_record!(report::Alert => wit::Alert { level, code, text });
+map_record!(report::Recovery => wit::RecoveryText { text, tokens });
+map_cases!(report::WriteTarget => wit::WriteTarget { Checkpoint, DailyNote });
+map_record!(report::WriteOutcome => wit::WriteOutcome { target, place, error, text });
+map_record!(report::CheckpointOutcome => wit::CheckpointOutcome { signals, problems, notices; lists writes });
+map_record!(report::Report => wit::AuditReport {
+    score, verdict, verdict_reason, summary_tokens, problems, notices;
+    lists categories, lost, invented, alerts, writes; options recovery
+});
+map_record!(report::SessionStartOutcome => wit::SessionStartOutcome {
+    truncation, notices; lists alerts; options recovery
+});
+map_cases!(budget::Source => wit::BudgetSource { Provider, Mixed, Counted, Estimate, Unknown });
+map_record!(budget::BudgetStatus => wit::BudgetStatus { used, budget, remaining, pct, source, compactions });
+map_record!(budget::StatusReport => wit::StatusReport { status, line, token_state });
+map_cases!(config::Action => wit::BudgetAction { Warn, Checkpoint, Compact, Force });
+map_record!(budget::Crossing => wit::Crossing { threshold_pct, action, paused });
+map_cases!(Trigger => wit::CheckpointTrigger { Manual, Interval, Exchanges, Threshold, Reset });
+map_record!(budget::UsageOutcome => wit::UsageOutcome {
+    status, injection, notices; lists crossings, alerts; options action, checkpoint_due
+});
+map_cases!(config::Strategy => wit::PlanStrategy { Summarize, Truncate, Discard });
+map_cases!(budget::Choice => wit::PlanChoice { Keep, Summarize, Drop });
+map_record!(budget::PlanRow => wit::PlanRow { message_id, choice, why, tokens });
+map_record!(budget::Plan => wit::CompactionPlan {
+    due, strategy, summary_prefix, tokens_kept, tokens_summarized, tokens_dropped, source, instructions, facts_left_out;
+    lists rows
+});

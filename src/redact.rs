@@ -1,8 +1,8 @@
 //! What must never be written: secrets, replaced by what kind they were.
 //!
 //! One pass over the bytes. Three things make the scanner look closer: the begin of a word (tokens are known by their
-//! first letters, see [`rules`]), a separator after a name that announces a secret ([`named`]), and a shape of its own
-//! ([`block`]). Everything else is passed over: a commit id, a UUID, a hash or an image is no secret, however random.
+//! first letters, see `rules`), a separator after a name that announces a secret (`named`), and a shape of its own
+//! (`block`). Everything else is passed over: a commit id, a UUID, a hash or an image is no secret, however random.
 //! What stands in for a secret (`$TOKEN`, `<your-key>`, `changeme`) is left alone, so that documentation stays readable.
 
 mod block;

@@ -217,11 +217,11 @@ pub struct WriteOutcome {
     pub text: String,
 }
 
-/// What `before-compaction` did.
+/// What `before-compaction` and `checkpoint` did.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct BeforeOutcome {
-    /// How many signals are in the ledger now.
+pub struct CheckpointOutcome {
+    /// How many signals were found.
     pub signals: u32,
     /// What was written.
     pub writes: Vec<WriteOutcome>,
@@ -258,6 +258,20 @@ pub struct Report {
     /// What went wrong: a file or a state was not written.
     pub problems: Vec<String>,
     /// What a person should know beside the findings.
+    pub notices: Vec<String>,
+}
+
+/// What `session-start` found.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SessionStartOutcome {
+    /// What the agent should be given back.
+    pub recovery: Option<Recovery>,
+    /// Messages are gone that no compaction told of: how that shows.
+    pub truncation: Option<String>,
+    /// The alerts that were raised through the host.
+    pub alerts: Vec<Alert>,
+    /// What a person should know.
     pub notices: Vec<String>,
 }
 

@@ -1,9 +1,12 @@
 //! The hooks in every shape that real gateways emit: order, counts, and what the audit can say.
 
 use crate::support::{KEY, LOSSY, NOW, component, config, gateway, lost_text, services, session};
-use compact_review::event::{AfterCompaction, BeforeCompaction, LocalTime, Reason, Session};
-use compact_review::host::{HostError, NoteEntry, NotePlace};
-use compact_review::report::{BeforeOutcome, Recovery, Report, Verdict};
+use compact_review::budget::event::{Plan, PlanRequest, StatusReport, UsageEvent, UsageOutcome};
+use compact_review::event::{
+    AfterCompaction, BeforeCompaction, CheckpointRequest, LocalTime, Reason, Session, SessionStart,
+};
+use compact_review::host::{HostError, NoteEntry, NotePlace, Retention};
+use compact_review::report::{CheckpointOutcome, Recovery, Report, SessionStartOutcome, Verdict};
 use host_harness::gateway::{Fault, Gateway, GatewayConfig, Hook, HookShape, OnHookError, Recorded, Strategy};
 use host_harness::notes::{MemoryNotes, NoteStore};
 use host_harness::runtime::{Call, Plugin, Services};
@@ -35,7 +38,7 @@ impl Plugin for Spy {
         self.plugin.configure(services, settings)
     }
 
-    fn before_compaction(&self, services: &Services, event: &BeforeCompaction) -> Call<BeforeOutcome> {
+    fn before_compaction(&self, services: &Services, event: &BeforeCompaction) -> Call<CheckpointOutcome> {
         self.seen.lock().unwrap().push(Seen::Before(event.clone()));
         self.plugin.before_compaction(services, event)
     }
@@ -47,6 +50,26 @@ impl Plugin for Spy {
 
     fn before_prompt(&self, services: &Services, session: &Session, now: LocalTime) -> Call<Option<Recovery>> {
         self.plugin.before_prompt(services, session, now)
+    }
+
+    fn checkpoint(&self, services: &Services, request: &CheckpointRequest) -> Call<CheckpointOutcome> {
+        self.plugin.checkpoint(services, request)
+    }
+
+    fn session_start(&self, services: &Services, event: &SessionStart) -> Call<SessionStartOutcome> {
+        self.plugin.session_start(services, event)
+    }
+
+    fn usage(&self, services: &Services, event: &UsageEvent) -> Call<UsageOutcome> {
+        self.plugin.usage(services, event)
+    }
+
+    fn status(&self, services: &Services, session: &Session) -> Call<StatusReport> {
+        self.plugin.status(services, session)
+    }
+
+    fn plan(&self, services: &Services, request: &PlanRequest) -> Call<Plan> {
+        self.plugin.plan(services, request)
     }
 }
 
@@ -238,7 +261,11 @@ impl NoteStore for FullDisk {
     fn read_checkpoint(&mut self, session_key: &str) -> Result<Option<String>, HostError> {
         self.0.read_checkpoint(session_key)
     }
-    fn write_checkpoint(&mut self, _: &str, _: &str) -> Result<String, HostError> {
+    fn read_note(&mut self, _: &str, _: &str) -> Result<Option<String>, HostError> {
+        Ok(None)
+    }
+
+    fn write_checkpoint(&mut self, _: &str, _: &str, _: Retention) -> Result<String, HostError> {
         Err(HostError::Full("no space left".to_string()))
     }
     fn append_note(&mut self, _: &NoteEntry) -> Result<NotePlace, HostError> {

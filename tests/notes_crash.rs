@@ -5,7 +5,7 @@
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
-use compact_review::host::{HostError, NoteEntry};
+use compact_review::host::{HostError, NoteEntry, Retention};
 use host_harness::notes::{FolderNotes, NoteStore};
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,6 +14,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 const DATE: &str = "2026-11-18";
+const KEEP: Retention = Retention { count: 50, bytes: 5 << 20 };
 const WORKSPACE: &str = "NOTES_CRASH_WORKSPACE";
 const WRITER: &str = "NOTES_CRASH_WRITER";
 const ENTRIES: &str = "NOTES_CRASH_ENTRIES";
@@ -54,7 +55,7 @@ fn helper_writes() {
     for at in 0..entries {
         let id = format!("{writer}.{at}");
         notes.save_state("k", "signals", checkpoint(&id).as_bytes()).unwrap();
-        notes.write_checkpoint("k", &checkpoint(&id)).unwrap();
+        notes.write_checkpoint("k", &checkpoint(&id), KEEP).unwrap();
         notes.append_note(&entry(&id)).unwrap();
         // The same once more, as after a retry.
         notes.append_note(&entry(&id)).unwrap();
@@ -209,12 +210,12 @@ fn helper_fills_the_disk() {
     if std::env::var(WRITER).as_deref() == Ok("read-only") {
         let answer = notes.append_note(&entry("a"));
         assert!(matches!(&answer, Err(HostError::Denied(why)) if why.contains("memory")), "{answer:?}");
-        let answer = notes.write_checkpoint("k", "text");
+        let answer = notes.write_checkpoint("k", "text", KEEP);
         assert!(matches!(&answer, Err(HostError::Denied(_))), "{answer:?}");
         assert_eq!(notes.read_checkpoint("k"), Ok(None));
         return;
     }
-    notes.write_checkpoint("k", &checkpoint("good")).unwrap();
+    notes.write_checkpoint("k", &checkpoint("good"), KEEP).unwrap();
     let mut written = 0;
     let error = loop {
         match notes.append_note(&entry(&format!("e{written}"))) {
@@ -227,7 +228,7 @@ fn helper_fills_the_disk() {
     let note = notes.note(DATE).unwrap().unwrap();
     assert_eq!(entries_of(&note).len(), written);
     assert!(note.ends_with(" -->\n"), "a full disk leaves no half entry");
-    let answer = notes.write_checkpoint("k", &checkpoint("new"));
+    let answer = notes.write_checkpoint("k", &checkpoint("new"), KEEP);
     assert!(matches!(&answer, Err(HostError::Full(_))), "{answer:?}");
     assert_eq!(notes.read_checkpoint("k"), Ok(Some(checkpoint("good"))));
 }

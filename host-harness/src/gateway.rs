@@ -17,7 +17,7 @@ pub use summarizer::{Endpoint, Recorded, Summarizer};
 
 use crate::runtime::{Call, Plugin, Services};
 use compact_review::event::{AfterCompaction, BeforeCompaction, LocalTime, Message, Reason, Role};
-use compact_review::report::{BeforeOutcome, Recovery, Report};
+use compact_review::report::{CheckpointOutcome, Recovery, Report};
 use prune::Cut;
 use std::sync::Arc;
 
@@ -48,7 +48,7 @@ pub struct Compaction {
     /// What replaced the messages; `None` where the compaction did not take place.
     pub summary: Option<String>,
     /// What came of the first hook.
-    pub before: Hook<BeforeOutcome>,
+    pub before: Hook<CheckpointOutcome>,
     /// What came of the second hook.
     pub after: Hook<Report>,
     /// Everything that went wrong, in words for a person.

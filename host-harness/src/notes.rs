@@ -14,7 +14,7 @@ mod memory;
 #[cfg(test)]
 mod tests;
 
-use compact_review::host::{HostError, NoteEntry, NotePlace};
+use compact_review::host::{HostError, NoteEntry, NotePlace, Retention};
 pub use folder::{EarlierCheckpoint, FolderNotes};
 pub use memory::MemoryNotes;
 
@@ -28,10 +28,8 @@ pub const MAX_CHECKPOINT_BYTES: usize = 256 * 1024;
 pub const MAX_STATE_BYTES: usize = 16 * 1024 * 1024;
 /// The length of a session key at most, in bytes.
 pub const MAX_SESSION_KEY_BYTES: usize = 1024;
-/// How many earlier checkpoints are kept.
-pub const KEPT_CHECKPOINTS: usize = 50;
-/// How many bytes of earlier checkpoints are kept.
-pub const KEPT_CHECKPOINT_BYTES: u64 = 5 * 1024 * 1024;
+/// How much of the end of a daily note is read, in bytes.
+pub const READ_NOTE_BYTES: usize = 64 * 1024;
 
 /// The part of the host's imports that keeps things. The names and promises are those of `wit/host.wit`.
 pub trait NoteStore {
@@ -44,9 +42,19 @@ pub trait NoteStore {
     /// The active checkpoint of the workspace.
     fn read_checkpoint(&mut self, session_key: &str) -> Result<Option<String>, HostError>;
     /// Replaces the active checkpoint durably and keeps the one before it; gives its place.
-    fn write_checkpoint(&mut self, session_key: &str, text: &str) -> Result<String, HostError>;
+    fn write_checkpoint(&mut self, session_key: &str, text: &str, keep: Retention) -> Result<String, HostError>;
+    /// The end of the note of a date, beginning on a line.
+    fn read_note(&mut self, session_key: &str, date: &str) -> Result<Option<String>, HostError>;
     /// Appends an entry to the note of its day durably, unless it stands there already.
     fn append_note(&mut self, entry: &NoteEntry) -> Result<NotePlace, HostError>;
+}
+
+/// At most the last [`READ_NOTE_BYTES`] of a note, from the begin of a line.
+fn end_of_note(note: &[u8]) -> String {
+    let from = note.len().saturating_sub(READ_NOTE_BYTES);
+    let tail = note.get(from..).unwrap_or_default();
+    let line = if from == 0 { 0 } else { tail.iter().position(|byte| *byte == b'\n').map_or(tail.len(), |at| at + 1) };
+    String::from_utf8_lossy(tail.get(line..).unwrap_or_default()).into_owned()
 }
 
 /// The last line of an entry: it stands in a note only if the whole entry does.

@@ -15,9 +15,10 @@ pub use component::{COMPONENT, ComponentPlugin, LoadError};
 pub use limits::Limits;
 pub use services::{LogLine, Said, Services, SharedNotes, SharedTokens};
 
-use compact_review::event::{AfterCompaction, BeforeCompaction, LocalTime, Session};
+use compact_review::budget::event::{Plan, PlanRequest, StatusReport, UsageEvent, UsageOutcome};
+use compact_review::event::{AfterCompaction, BeforeCompaction, CheckpointRequest, LocalTime, Session, SessionStart};
 use compact_review::hooks;
-use compact_review::report::{BeforeOutcome, HookError, Recovery, Report};
+use compact_review::report::{CheckpointOutcome, HookError, Recovery, Report, SessionStartOutcome};
 use services::EventHost;
 use std::time::{Duration, Instant};
 
@@ -26,11 +27,21 @@ pub trait Plugin: Send + Sync {
     /// Checks settings; gives the effective ones.
     fn configure(&self, services: &Services, settings: &str) -> Call<String>;
     /// Before anything is pruned.
-    fn before_compaction(&self, services: &Services, event: &BeforeCompaction) -> Call<BeforeOutcome>;
+    fn before_compaction(&self, services: &Services, event: &BeforeCompaction) -> Call<CheckpointOutcome>;
     /// After the summary stands.
     fn after_compaction(&self, services: &Services, event: &AfterCompaction) -> Call<Report>;
     /// Before a prompt is sent.
     fn before_prompt(&self, services: &Services, session: &Session, now: LocalTime) -> Call<Option<Recovery>>;
+    /// A checkpoint outside a compaction.
+    fn checkpoint(&self, services: &Services, request: &CheckpointRequest) -> Call<CheckpointOutcome>;
+    /// A conversation begins or goes on.
+    fn session_start(&self, services: &Services, event: &SessionStart) -> Call<SessionStartOutcome>;
+    /// After each step.
+    fn usage(&self, services: &Services, event: &UsageEvent) -> Call<UsageOutcome>;
+    /// How full the context is.
+    fn status(&self, services: &Services, session: &Session) -> Call<StatusReport>;
+    /// What a compaction should keep.
+    fn plan(&self, services: &Services, request: &PlanRequest) -> Call<Plan>;
 }
 
 /// What came of a call.
@@ -104,7 +115,7 @@ impl Plugin for NativePlugin {
         Self::call(services, |_| hooks::configure(settings))
     }
 
-    fn before_compaction(&self, services: &Services, event: &BeforeCompaction) -> Call<BeforeOutcome> {
+    fn before_compaction(&self, services: &Services, event: &BeforeCompaction) -> Call<CheckpointOutcome> {
         Self::call(services, |host| hooks::before_compaction(host, event))
     }
 
@@ -114,5 +125,25 @@ impl Plugin for NativePlugin {
 
     fn before_prompt(&self, services: &Services, session: &Session, now: LocalTime) -> Call<Option<Recovery>> {
         Self::call(services, |host| hooks::before_prompt(host, session, now))
+    }
+
+    fn checkpoint(&self, services: &Services, request: &CheckpointRequest) -> Call<CheckpointOutcome> {
+        Self::call(services, |host| hooks::checkpoint(host, request))
+    }
+
+    fn session_start(&self, services: &Services, event: &SessionStart) -> Call<SessionStartOutcome> {
+        Self::call(services, |host| hooks::session_start(host, event))
+    }
+
+    fn usage(&self, services: &Services, event: &UsageEvent) -> Call<UsageOutcome> {
+        Self::call(services, |host| hooks::usage(host, event))
+    }
+
+    fn status(&self, services: &Services, session: &Session) -> Call<StatusReport> {
+        Self::call(services, |host| hooks::status(host, session))
+    }
+
+    fn plan(&self, services: &Services, request: &PlanRequest) -> Call<Plan> {
+        Self::call(services, |host| hooks::plan(host, request))
     }
 }

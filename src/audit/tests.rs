@@ -3,7 +3,7 @@
 
 use super::*;
 use crate::event::{BeforeCompaction, Message, Role};
-use crate::host::{HostError, LogLevel, NoteEntry, NotePlace};
+use crate::host::{HostError, LogLevel, NoteEntry, NotePlace, Retention};
 use crate::signal::survey;
 use proptest::prelude::*;
 
@@ -30,7 +30,10 @@ impl Host for Quiet {
     fn read_checkpoint(&mut self, _: &str) -> Result<Option<String>, HostError> {
         Ok(None)
     }
-    fn write_checkpoint(&mut self, _: &str, _: &str) -> Result<String, HostError> {
+    fn read_note(&mut self, _: &str, _: &str) -> Result<Option<String>, HostError> {
+        Ok(None)
+    }
+    fn write_checkpoint(&mut self, _: &str, _: &str, _: Retention) -> Result<String, HostError> {
         Ok(String::new())
     }
     fn append_note(&mut self, _: &NoteEntry) -> Result<NotePlace, HostError> {

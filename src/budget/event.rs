@@ -2,7 +2,7 @@
 //! records of `wit/types.wit` in Rust.
 
 use crate::config::{Action, Strategy};
-use crate::event::{LocalTime, Message, Session};
+use crate::event::{LocalTime, Message, Session, Trigger};
 use crate::report::Alert;
 use serde::{Deserialize, Serialize};
 
@@ -64,6 +64,9 @@ pub struct UsageEvent {
     /// What the provider reported for the last request, where it did.
     #[serde(default)]
     pub usage: Option<ProviderUsage>,
+    /// How many prompts of the user the session has had.
+    #[serde(default)]
+    pub exchange_count: Option<u32>,
     /// The whole context, for gateways without provider usage.
     #[serde(default)]
     pub messages: Vec<Message>,
@@ -120,6 +123,18 @@ pub struct BudgetStatus {
     pub compactions: u32,
 }
 
+/// The status for people, and for the agent.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StatusReport {
+    /// The numbers.
+    pub status: BudgetStatus,
+    /// For people.
+    pub line: String,
+    /// For the agent.
+    pub token_state: Option<String>,
+}
+
 /// A threshold was reached from below.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -142,6 +157,8 @@ pub struct UsageOutcome {
     pub crossings: Vec<Crossing>,
     /// The strongest action of them that is not held back.
     pub action: Option<Action>,
+    /// A checkpoint is due, and why.
+    pub checkpoint_due: Option<Trigger>,
     /// For the next prompt, where the settings ask for it.
     pub injection: Option<String>,
     /// The alerts that were raised through the host.
@@ -201,6 +218,8 @@ pub struct Plan {
     pub due: Option<bool>,
     /// What the settings ask for.
     pub strategy: Strategy,
+    /// What a summary begins with in the conversation.
+    pub summary_prefix: String,
     /// One row for each message, in their order.
     pub rows: Vec<PlanRow>,
     /// Tokens that stay.

@@ -1,12 +1,13 @@
 //! What the budget does at each step, through which imports. The judgement is in [`super::track`] and [`super::plan`].
 
-use super::event::{BudgetStatus, Crossing, Plan, PlanRequest, UsageEvent, UsageOutcome};
+use super::event::{BudgetStatus, Crossing, Plan, PlanRequest, StatusReport, UsageEvent, UsageOutcome};
 use super::plan::{self, Room};
 use super::status;
 use super::track::{Counted, Tracker};
 use crate::budget::estimate::estimate;
-use crate::config::{Action, Settings};
-use crate::event::{AfterCompaction, BeforeCompaction, Message, Session};
+use crate::config::Action;
+use crate::event::{AfterCompaction, BeforeCompaction, Message, Session, Trigger};
+use crate::hooks::{check_session, load_settings};
 use crate::host::{Host, HostError, LogLevel, slot};
 use crate::report::{Alert, AlertLevel, HookError};
 use crate::signal;
@@ -36,15 +37,18 @@ pub fn usage(host: &mut dyn Host, event: &UsageEvent) -> Result<UsageOutcome, Ho
     }
     save(host, &event.session, &tracker)?;
     let action = crossings.iter().filter(|crossing| !crossing.paused).map(|crossing| crossing.action).max();
+    let saves = |crossing: &Crossing| crossing.action >= Action::Checkpoint;
+    let checkpoint_due = crossings.iter().any(saves).then_some(Trigger::Threshold);
     let injection = status::injection(&status, &settings);
-    Ok(UsageOutcome { status, crossings, action, injection, alerts, notices })
+    Ok(UsageOutcome { status, crossings, action, checkpoint_due, injection, alerts, notices })
 }
 
 /// How full the context is. Changes nothing.
-pub fn status(host: &mut dyn Host, session: &Session) -> Result<BudgetStatus, HookError> {
+pub fn status(host: &mut dyn Host, session: &Session) -> Result<StatusReport, HookError> {
     check_session(session)?;
     let settings = load_settings(host)?.budget;
-    Ok(load(host, session)?.0.status(&settings))
+    let status = load(host, session)?.0.status(&settings);
+    Ok(StatusReport { line: status::line(&status), token_state: status::token_state(&status), status })
 }
 
 /// Which messages to keep, summarize and drop. Changes nothing.
@@ -137,18 +141,6 @@ fn save(host: &mut dyn Host, session: &Session, tracker: &Tracker) -> Result<(),
         .map_err(|error| HookError::Storage(format!("the budget was not saved: {error}")))
 }
 
-fn check_session(session: &Session) -> Result<(), HookError> {
-    if session.session_key.trim().is_empty() {
-        return Err(HookError::InvalidEvent("sessionKey is empty; state is kept by it".to_string()));
-    }
-    Ok(())
-}
-
-fn load_settings(host: &mut dyn Host) -> Result<Settings, HookError> {
-    let json = host.settings();
-    Settings::parse(json.as_deref())
-}
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
@@ -156,7 +148,7 @@ mod tests {
     use super::*;
     use crate::budget::event::{ProviderUsage, Source};
     use crate::event::Role;
-    use crate::host::{NoteEntry, NotePlace};
+    use crate::host::{NoteEntry, NotePlace, Retention};
     use std::collections::BTreeMap;
 
     /// A host in memory; `tokenizer` makes it count one token for each byte.
@@ -199,8 +191,11 @@ mod tests {
         fn read_checkpoint(&mut self, _: &str) -> Result<Option<String>, HostError> {
             Ok(None)
         }
-        fn write_checkpoint(&mut self, _: &str, _: &str) -> Result<String, HostError> {
+        fn write_checkpoint(&mut self, _: &str, _: &str, _: Retention) -> Result<String, HostError> {
             Err(HostError::Denied("not in this test".to_string()))
+        }
+        fn read_note(&mut self, _: &str, _: &str) -> Result<Option<String>, HostError> {
+            Ok(None)
         }
         fn append_note(&mut self, _: &NoteEntry) -> Result<NotePlace, HostError> {
             Err(HostError::Denied("not in this test".to_string()))
@@ -291,7 +286,7 @@ mod tests {
         let after = AfterCompaction { session: session(), tokens_after: Some(88_000), ..Default::default() };
         let notices = compaction_ended(&mut host, &after).unwrap();
         assert_eq!(notices, ["the last compaction freed only 2000 of 100000 tokens"]);
-        let status = status(&mut host, &session()).unwrap();
+        let status = status(&mut host, &session()).unwrap().status;
         assert_eq!((status.used, status.source, status.compactions), (None, Source::Unknown, 1));
     }
 

@@ -47,6 +47,7 @@ pub fn plan(messages: &[Message], tokens: &[Counted], signals: &[Signal], room: 
     Plan {
         due,
         strategy: settings.strategy,
+        summary_prefix: settings.summary_prefix.clone(),
         tokens_kept: sum(Choice::Keep),
         tokens_summarized: sum(Choice::Summarize),
         tokens_dropped: sum(Choice::Drop),

@@ -1,6 +1,10 @@
 //! Did the conversation lose messages that nobody told of? A checkpoint knows how long it was.
 
 use super::Header;
+use super::quote::quote;
+
+/// An id in a sentence for people, in bytes.
+const SHOWN_ID: usize = 60;
 
 /// The conversation as it is now.
 #[derive(Clone, Copy, Debug)]
@@ -34,6 +38,23 @@ pub enum Truncation {
         /// Its first message now.
         now: String,
     },
+}
+
+impl std::fmt::Display for Truncation {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Truncation::FewerMessages { before, now } => {
+                write!(f, "the conversation had {before} messages at its checkpoint and has {now} now")
+            }
+            Truncation::LastMessageUnknown(id) => {
+                write!(f, "the last message of the checkpoint is gone: {}", quote(id, SHOWN_ID))
+            }
+            Truncation::StartsMidway { before, now } => {
+                let (before, now) = (quote(before, SHOWN_ID), quote(now, SHOWN_ID));
+                write!(f, "the conversation began with message {before} and begins with {now} now")
+            }
+        }
+    }
 }
 
 /// The first sign that messages are gone; `None` where there is none or the checkpoint is another conversation's.

@@ -4,7 +4,7 @@ use super::config::{Fault, GatewayConfig};
 use super::{Compaction, Gateway};
 use crate::runtime::{Call, Plugin, Services};
 use compact_review::event::{AfterCompaction, BeforeCompaction};
-use compact_review::report::{BeforeOutcome, Report};
+use compact_review::report::{CheckpointOutcome, Report};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
@@ -39,7 +39,7 @@ pub trait Problems {
     fn problems(&self) -> &[String];
 }
 
-impl Problems for BeforeOutcome {
+impl Problems for CheckpointOutcome {
     fn problems(&self) -> &[String] {
         &self.problems
     }
@@ -88,7 +88,7 @@ impl<E> Job<E> {
 /// Hooks that are not awaited. They run one after the other, as the payloads came.
 pub(super) struct Background {
     tasks: Option<mpsc::Sender<Task>>,
-    before: mpsc::Receiver<Hook<BeforeOutcome>>,
+    before: mpsc::Receiver<Hook<CheckpointOutcome>>,
     after: mpsc::Receiver<Hook<Report>>,
     limit: Duration,
 }
@@ -134,7 +134,7 @@ impl Background {
 }
 
 impl Gateway {
-    pub(super) fn fire_before(&self, event: BeforeCompaction, background: &mut Background) -> Hook<BeforeOutcome> {
+    pub(super) fn fire_before(&self, event: BeforeCompaction, background: &mut Background) -> Hook<CheckpointOutcome> {
         let job = self.job(event);
         match &background.tasks {
             Some(tasks) => queued(tasks.send(Task::Before(Box::new(job)))),

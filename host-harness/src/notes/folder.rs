@@ -10,14 +10,14 @@
 
 use super::files::{Folder, Lock, add_to_note, host_error};
 use super::{
-    KEPT_CHECKPOINT_BYTES, KEPT_CHECKPOINTS, MAX_CHECKPOINT_BYTES, MAX_NOTE_BYTES, MAX_STATE_BYTES, NoteStore,
-    check_checkpoint, check_entry, check_size, check_state_name, entry_mark, entry_text,
+    MAX_CHECKPOINT_BYTES, MAX_NOTE_BYTES, MAX_STATE_BYTES, NoteStore, check_checkpoint, check_entry, check_size,
+    check_state_name, end_of_note, entry_mark, entry_text,
 };
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 use compact_review::checkpoint;
 use compact_review::event::LocalTime;
-use compact_review::host::{HostError, NoteEntry, NotePlace};
+use compact_review::host::{HostError, NoteEntry, NotePlace, Retention};
 use std::path::Path;
 
 const MEMORY: &str = "memory";
@@ -52,10 +52,13 @@ impl FolderNotes {
 
     /// The note of a day.
     pub fn note(&self, date: &str) -> Result<Option<String>, HostError> {
+        Ok(self.note_bytes(date)?.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
+    }
+
+    fn note_bytes(&self, date: &str) -> Result<Option<Vec<u8>>, HostError> {
         super::check_date(date)?;
         let Some(memory) = self.workspace.existing(MEMORY)? else { return Ok(None) };
-        let bytes = memory.read(&format!("{date}.md"), MAX_NOTE_BYTES)?;
-        Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
+        memory.read(&format!("{date}.md"), MAX_NOTE_BYTES)
     }
 
     /// The checkpoints that were replaced, oldest first.
@@ -138,7 +141,11 @@ impl NoteStore for FolderNotes {
         Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
     }
 
-    fn write_checkpoint(&mut self, _session_key: &str, text: &str) -> Result<String, HostError> {
+    fn read_note(&mut self, _session_key: &str, date: &str) -> Result<Option<String>, HostError> {
+        Ok(self.note_bytes(date)?.map(|note| end_of_note(&note)))
+    }
+
+    fn write_checkpoint(&mut self, _session_key: &str, text: &str, keep: Retention) -> Result<String, HostError> {
         check_checkpoint(text)?;
         let (memory, _lock) = self.locked()?;
         memory.sweep()?;
@@ -146,7 +153,7 @@ impl NoteStore for FolderNotes {
             && before != text.as_bytes()
             && !before.trim_ascii().is_empty()
         {
-            keep_earlier(&memory.made(EARLIER)?, &before)?;
+            keep_earlier(&memory.made(EARLIER)?, &before, keep)?;
         }
         memory.replace(CHECKPOINT, &[text.as_bytes()])?;
         Ok(memory.place(CHECKPOINT))
@@ -168,7 +175,7 @@ impl NoteStore for FolderNotes {
 }
 
 /// Keeps a checkpoint that is about to be replaced, and as many before it as there is room for.
-fn keep_earlier(earlier: &Folder, text: &[u8]) -> Result<(), HostError> {
+fn keep_earlier(earlier: &Folder, text: &[u8], keep: Retention) -> Result<(), HostError> {
     earlier.sweep()?;
     earlier.replace(&earlier_name(text), &[text])?;
     let files = earlier.files()?;
@@ -176,7 +183,7 @@ fn keep_earlier(earlier: &Folder, text: &[u8]) -> Result<(), HostError> {
     let mut bytes: u64 = files.iter().map(|(_, len)| len).sum();
     for (name, len) in files {
         // The newest stays, however large it is.
-        if count <= 1 || (count <= KEPT_CHECKPOINTS && bytes <= KEPT_CHECKPOINT_BYTES) {
+        if count <= 1 || (count <= keep.count as usize && bytes <= keep.bytes) {
             break;
         }
         earlier.remove(&name)?;

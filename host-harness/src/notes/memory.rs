@@ -1,8 +1,11 @@
 //! Notes in memory, for events without a workspace: the same checks, gone with the process.
 
 use super::{MAX_STATE_BYTES, files::add_to_note};
-use super::{NoteStore, check_checkpoint, check_entry, check_size, check_state_name, entry_mark, entry_text};
-use compact_review::host::{HostError, NoteEntry, NotePlace};
+use super::{
+    NoteStore, check_checkpoint, check_date, check_entry, check_size, check_state_name, end_of_note, entry_mark,
+    entry_text,
+};
+use compact_review::host::{HostError, NoteEntry, NotePlace, Retention};
 use std::collections::BTreeMap;
 
 /// Notes that live as long as the process.
@@ -49,12 +52,19 @@ impl NoteStore for MemoryNotes {
         Ok(self.checkpoint.clone())
     }
 
-    fn write_checkpoint(&mut self, _session_key: &str, text: &str) -> Result<String, HostError> {
+    fn read_note(&mut self, _session_key: &str, date: &str) -> Result<Option<String>, HostError> {
+        check_date(date)?;
+        Ok(self.notes.get(date).map(|note| end_of_note(note)))
+    }
+
+    fn write_checkpoint(&mut self, _session_key: &str, text: &str, keep: Retention) -> Result<String, HostError> {
         check_checkpoint(text)?;
         if let Some(before) = self.checkpoint.replace(text.to_string()).filter(|before| before != text) {
             self.earlier.push(before);
-            let surplus = self.earlier.len().saturating_sub(super::KEPT_CHECKPOINTS);
-            self.earlier.drain(..surplus);
+            let mut bytes: u64 = self.earlier.iter().map(|text| text.len() as u64).sum();
+            while self.earlier.len() > 1 && (self.earlier.len() > keep.count as usize || bytes > keep.bytes) {
+                bytes -= self.earlier.remove(0).len() as u64;
+            }
         }
         Ok("checkpoint.md (in memory)".to_string())
     }

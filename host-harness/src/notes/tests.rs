@@ -7,6 +7,7 @@ use std::fs;
 use std::path::PathBuf;
 
 const DATE: &str = "2026-11-18";
+const KEEP: Retention = Retention { count: 50, bytes: 5 << 20 };
 
 fn entry(id: &str) -> NoteEntry {
     let text = format!("## Compaction {id}\n- lost: nothing\n<!-- compact-review:entry {id} -->\n");
@@ -98,12 +99,12 @@ fn a_checkpoint_replaces_the_last_one_which_is_kept() {
     let workspace = Workspace::new();
     let mut notes = workspace.notes();
     assert_eq!(notes.read_checkpoint("k").unwrap(), None);
-    for at in 0..KEPT_CHECKPOINTS + 5 {
-        assert_eq!(notes.write_checkpoint("k", &checkpoint_text(at)).unwrap(), "memory/checkpoint.md");
+    for at in 0..KEEP.count as usize + 5 {
+        assert_eq!(notes.write_checkpoint("k", &checkpoint_text(at), KEEP).unwrap(), "memory/checkpoint.md");
     }
-    assert_eq!(notes.read_checkpoint("k").unwrap(), Some(checkpoint_text(KEPT_CHECKPOINTS + 4)));
+    assert_eq!(notes.read_checkpoint("k").unwrap(), Some(checkpoint_text(KEEP.count as usize + 4)));
     let earlier = notes.earlier_checkpoints().unwrap();
-    assert_eq!(earlier.len(), KEPT_CHECKPOINTS);
+    assert_eq!(earlier.len(), KEEP.count as usize);
     // Oldest first, and the oldest four are gone.
     assert_eq!(notes.earlier_checkpoint(&earlier[0].name).unwrap(), Some(checkpoint_text(4)));
     assert_eq!(notes.purge_checkpoints(10, true).unwrap().len(), 40);
@@ -123,10 +124,10 @@ fn checkpoint_text(at: usize) -> String {
 fn an_empty_checkpoint_replaces_nothing() {
     let workspace = Workspace::new();
     let mut notes = workspace.notes();
-    notes.write_checkpoint("k", "good").unwrap();
-    assert!(matches!(notes.write_checkpoint("k", " \n"), Err(HostError::Denied(_))));
+    notes.write_checkpoint("k", "good", KEEP).unwrap();
+    assert!(matches!(notes.write_checkpoint("k", " \n", KEEP), Err(HostError::Denied(_))));
     let large = "x".repeat(MAX_CHECKPOINT_BYTES + 1);
-    assert!(matches!(notes.write_checkpoint("k", &large), Err(HostError::TooLarge(_))));
+    assert!(matches!(notes.write_checkpoint("k", &large, KEEP), Err(HostError::TooLarge(_))));
     assert_eq!(notes.read_checkpoint("k").unwrap().as_deref(), Some("good"));
 }
 
@@ -205,7 +206,7 @@ fn links_pipes_and_folders_are_refused_and_what_they_point_to_is_untouched() {
 fn denied(workspace: &Workspace, name: &str, what: &str) {
     let mut notes = workspace.notes();
     let answer = if name == "checkpoint.md" {
-        notes.write_checkpoint("k", "text").map(|_| ())
+        notes.write_checkpoint("k", "text", KEEP).map(|_| ())
     } else {
         notes.append_note(&entry("a")).map(|_| ())
     };
@@ -228,6 +229,6 @@ fn system_errors_say_the_place_and_what_to_do() {
 fn what_a_killed_writer_left_is_swept_away() {
     let workspace = Workspace::new();
     workspace.with(".unfinished-1-0", "half");
-    workspace.notes().write_checkpoint("k", "text").unwrap();
+    workspace.notes().write_checkpoint("k", "text", KEEP).unwrap();
     assert!(!workspace.path(".unfinished-1-0").exists());
 }

@@ -2,9 +2,13 @@
 //!
 //! What goes in is borrowed (a conversation can have megabytes), what comes out is owned.
 
-use compact_review::event::{AfterCompaction, BeforeCompaction, LocalTime, Message, Reason, Role, Session};
-use compact_review::host::{HostError, LogLevel};
-use compact_review::report;
+use compact_review::budget::event as budget;
+use compact_review::event::{
+    AfterCompaction, BeforeCompaction, CheckpointRequest, LocalTime, Message, Reason, Role, Session, SessionStart,
+    Trigger,
+};
+use compact_review::host::{HostError, LogLevel, Retention};
+use compact_review::{config, map_cases, map_record, map_variants, report};
 
 #[allow(missing_docs, unsafe_code)]
 mod generated {
@@ -36,12 +40,7 @@ pub(super) fn local_time(time: LocalTime) -> wit::LocalTime {
 fn message(message: &Message) -> wit::Message<'_> {
     wit::Message {
         id: &message.id,
-        role: match message.role {
-            Role::System => wit::Role::System,
-            Role::User => wit::Role::User,
-            Role::Assistant => wit::Role::Assistant,
-            Role::Tool => wit::Role::Tool,
-        },
+        role: message.role.into(),
         text: &message.text,
         tool: message.tool.as_deref(),
         failed: message.failed,
@@ -49,9 +48,14 @@ fn message(message: &Message) -> wit::Message<'_> {
     }
 }
 
-/// The messages of an event, borrowed: [`before_compaction`] needs them to stand somewhere.
-pub(super) fn messages(event: &BeforeCompaction) -> Vec<wit::Message<'_>> {
-    event.messages.iter().map(message).collect()
+/// Messages, borrowed: the events below need them to stand somewhere.
+pub(super) fn messages(messages: &[Message]) -> Vec<wit::Message<'_>> {
+    messages.iter().map(message).collect()
+}
+
+/// Texts, borrowed, for the same reason.
+pub(super) fn texts(texts: &[String]) -> Vec<&str> {
+    texts.iter().map(String::as_str).collect()
 }
 
 pub(super) fn before_compaction<'a>(
@@ -60,12 +64,7 @@ pub(super) fn before_compaction<'a>(
 ) -> wit::BeforeCompactionEvent<'a> {
     wit::BeforeCompactionEvent {
         session: session(&event.session),
-        reason: match event.reason {
-            Reason::Overflow => wit::CompactionReason::Overflow,
-            Reason::Threshold => wit::CompactionReason::Threshold,
-            Reason::Manual => wit::CompactionReason::Manual,
-            Reason::Unknown => wit::CompactionReason::Unknown,
-        },
+        reason: event.reason.into(),
         now: local_time(event.now),
         message_count: event.message_count,
         message_count_limited: event.message_count_limited,
@@ -73,11 +72,6 @@ pub(super) fn before_compaction<'a>(
         context_window: event.context_window,
         messages,
     }
-}
-
-/// The ids of an event, borrowed: [`after_compaction`] needs them to stand somewhere.
-pub(super) fn kept_ids(event: &AfterCompaction) -> Option<Vec<&str>> {
-    event.kept_message_ids.as_ref().map(|ids| ids.iter().map(String::as_str).collect())
 }
 
 pub(super) fn after_compaction<'a>(
@@ -99,179 +93,106 @@ pub(super) fn after_compaction<'a>(
     }
 }
 
-impl From<wit::HookError> for report::HookError {
-    fn from(error: wit::HookError) -> Self {
-        match error {
-            wit::HookError::InvalidEvent(why) => report::HookError::InvalidEvent(why),
-            wit::HookError::InvalidSettings(why) => report::HookError::InvalidSettings(why),
-            wit::HookError::Storage(why) => report::HookError::Storage(why),
-        }
+pub(super) fn checkpoint<'a>(
+    request: &'a CheckpointRequest,
+    messages: &'a [wit::Message<'a>],
+) -> wit::CheckpointEvent<'a> {
+    wit::CheckpointEvent {
+        session: session(&request.session),
+        now: local_time(request.now),
+        trigger: request.trigger.into(),
+        message_count: request.message_count,
+        token_count: request.token_count,
+        context_window: request.context_window,
+        messages,
+        prose: request.prose.as_deref(),
     }
 }
 
-impl From<HostError> for wit::HostError {
-    fn from(error: HostError) -> Self {
-        match error {
-            HostError::Denied(why) => wit::HostError::Denied(why),
-            HostError::Full(why) => wit::HostError::Full(why),
-            HostError::TooLarge(why) => wit::HostError::TooLarge(why),
-            HostError::Failed(why) => wit::HostError::Failed(why),
-        }
+pub(super) fn session_start<'a>(event: &'a SessionStart, message_ids: &'a [&'a str]) -> wit::SessionStartEvent<'a> {
+    wit::SessionStartEvent {
+        session: session(&event.session),
+        now: local_time(event.now),
+        message_count: event.message_count,
+        message_ids,
     }
 }
 
-impl From<host::LogLevel> for LogLevel {
-    fn from(level: host::LogLevel) -> Self {
-        match level {
-            host::LogLevel::Debug => LogLevel::Debug,
-            host::LogLevel::Info => LogLevel::Info,
-            host::LogLevel::Warn => LogLevel::Warn,
-            host::LogLevel::Error => LogLevel::Error,
-        }
+pub(super) fn usage<'a>(
+    event: &'a budget::UsageEvent,
+    messages: &'a [wit::Message<'a>],
+    added: &'a [wit::Message<'a>],
+) -> wit::UsageEvent<'a> {
+    wit::UsageEvent {
+        session: session(&event.session),
+        now: local_time(event.now),
+        model: event.model.as_deref(),
+        context_window: event.context_window,
+        reserve_tokens: event.reserve_tokens,
+        usage: event.usage.map(Into::into),
+        exchange_count: event.exchange_count,
+        messages,
+        added,
     }
 }
 
-impl From<wit::SignalKind> for report::Kind {
-    fn from(kind: wit::SignalKind) -> Self {
-        match kind {
-            wit::SignalKind::Constraint => report::Kind::Constraint,
-            wit::SignalKind::Decision => report::Kind::Decision,
-            wit::SignalKind::Task => report::Kind::Task,
-            wit::SignalKind::Infrastructure => report::Kind::Infrastructure,
-            wit::SignalKind::Error => report::Kind::Error,
-            wit::SignalKind::Question => report::Kind::Question,
-            wit::SignalKind::State => report::Kind::State,
-            wit::SignalKind::Number => report::Kind::Number,
-        }
+pub(super) fn plan<'a>(request: &'a budget::PlanRequest, messages: &'a [wit::Message<'a>]) -> wit::PlanRequest<'a> {
+    wit::PlanRequest {
+        session: session(&request.session),
+        now: local_time(request.now),
+        messages,
+        manual: request.manual,
     }
 }
 
-impl From<wit::SignalStatus> for report::Status {
-    fn from(status: wit::SignalStatus) -> Self {
-        match status {
-            wit::SignalStatus::Preserved => report::Status::Preserved,
-            wit::SignalStatus::Altered => report::Status::Altered,
-            wit::SignalStatus::Dropped => report::Status::Dropped,
-            wit::SignalStatus::Superseded => report::Status::Superseded,
-        }
-    }
-}
+// What goes in.
+map_cases!(Role => wit::Role { System, User, Assistant, Tool });
+map_cases!(Reason => wit::CompactionReason { Overflow, Threshold, Manual, Unknown });
+map_cases!(Trigger => wit::CheckpointTrigger { Manual, Interval, Exchanges, Threshold, Reset });
+map_record!(budget::ProviderUsage => wit::ProviderUsage { input, output, cache_read, cache_write, input_includes_cache });
+map_variants!(HostError => wit::HostError { Denied, Full, TooLarge, Failed });
 
-impl From<wit::Verdict> for report::Verdict {
-    fn from(verdict: wit::Verdict) -> Self {
-        match verdict {
-            wit::Verdict::Faithful => report::Verdict::Faithful,
-            wit::Verdict::Lossy => report::Verdict::Lossy,
-            wit::Verdict::Failed => report::Verdict::Failed,
-            wit::Verdict::Unverifiable => report::Verdict::Unverifiable,
-        }
-    }
-}
-
-impl From<wit::Role> for Role {
-    fn from(role: wit::Role) -> Self {
-        match role {
-            wit::Role::System => Role::System,
-            wit::Role::User => Role::User,
-            wit::Role::Assistant => Role::Assistant,
-            wit::Role::Tool => Role::Tool,
-        }
-    }
-}
-
-impl From<wit::Finding> for report::Finding {
-    fn from(finding: wit::Finding) -> Self {
-        report::Finding {
-            id: finding.id,
-            kind: finding.kind.into(),
-            text: finding.text,
-            values: finding.values,
-            message_id: finding.message_id,
-            role: finding.role.into(),
-            at: finding.at,
-            salience: finding.salience,
-            status: finding.status.into(),
-            summary_says: finding.summary_says,
-            why: finding.why,
-        }
-    }
-}
-
-impl From<wit::CategoryScore> for report::Category {
-    fn from(category: wit::CategoryScore) -> Self {
-        report::Category {
-            category: category.category.into(),
-            score: category.score,
-            preserved: category.preserved,
-            altered: category.altered,
-            dropped: category.dropped,
-        }
-    }
-}
-
-impl From<wit::Invention> for report::Invention {
-    fn from(invention: wit::Invention) -> Self {
-        report::Invention { text: invention.text, summary_says: invention.summary_says }
-    }
-}
-
-impl From<wit::Alert> for report::Alert {
-    fn from(alert: wit::Alert) -> Self {
-        let level = match alert.level {
-            wit::AlertLevel::Info => report::AlertLevel::Info,
-            wit::AlertLevel::Warning => report::AlertLevel::Warning,
-            wit::AlertLevel::Critical => report::AlertLevel::Critical,
-        };
-        report::Alert { level, code: alert.code, text: alert.text }
-    }
-}
-
-impl From<wit::RecoveryText> for report::Recovery {
-    fn from(recovery: wit::RecoveryText) -> Self {
-        report::Recovery { text: recovery.text, tokens: recovery.tokens }
-    }
-}
-
-impl From<wit::WriteOutcome> for report::WriteOutcome {
-    fn from(outcome: wit::WriteOutcome) -> Self {
-        let target = match outcome.target {
-            wit::WriteTarget::Checkpoint => report::WriteTarget::Checkpoint,
-            wit::WriteTarget::DailyNote => report::WriteTarget::DailyNote,
-        };
-        report::WriteOutcome { target, place: outcome.place, error: outcome.error, text: outcome.text }
-    }
-}
-
-impl From<wit::BeforeCompactionOutcome> for report::BeforeOutcome {
-    fn from(outcome: wit::BeforeCompactionOutcome) -> Self {
-        report::BeforeOutcome {
-            signals: outcome.signals,
-            writes: convert(outcome.writes),
-            problems: outcome.problems,
-            notices: outcome.notices,
-        }
-    }
-}
-
-impl From<wit::AuditReport> for report::Report {
-    fn from(report: wit::AuditReport) -> Self {
-        report::Report {
-            score: report.score,
-            verdict: report.verdict.into(),
-            verdict_reason: report.verdict_reason,
-            categories: convert(report.categories),
-            lost: convert(report.lost),
-            invented: convert(report.invented),
-            alerts: convert(report.alerts),
-            recovery: report.recovery.map(Into::into),
-            summary_tokens: report.summary_tokens,
-            writes: convert(report.writes),
-            problems: report.problems,
-            notices: report.notices,
-        }
-    }
-}
-
-fn convert<A, B: From<A>>(list: Vec<A>) -> Vec<B> {
-    list.into_iter().map(Into::into).collect()
-}
+// What comes out.
+map_variants!(wit::HookError => report::HookError { InvalidEvent, InvalidSettings, Storage });
+map_cases!(host::LogLevel => LogLevel { Debug, Info, Warn, Error });
+map_record!(host::Retention => Retention { count, bytes });
+map_cases!(wit::Role => Role { System, User, Assistant, Tool });
+map_cases!(wit::SignalKind => report::Kind {
+    Constraint, Decision, Task, Infrastructure, Error, Question, State, Number
+});
+map_cases!(wit::SignalStatus => report::Status { Preserved, Altered, Dropped, Superseded });
+map_cases!(wit::Verdict => report::Verdict { Faithful, Lossy, Failed, Unverifiable });
+map_record!(wit::Finding => report::Finding {
+    id, kind, text, values, message_id, role, at, salience, status, summary_says, why
+});
+map_record!(wit::CategoryScore => report::Category { category, score, preserved, altered, dropped });
+map_record!(wit::Invention => report::Invention { text, summary_says });
+map_cases!(wit::AlertLevel => report::AlertLevel { Info, Warning, Critical });
+map_record!(wit::Alert => report::Alert { level, code, text });
+map_record!(wit::RecoveryText => report::Recovery { text, tokens });
+map_cases!(wit::WriteTarget => report::WriteTarget { Checkpoint, DailyNote });
+map_record!(wit::WriteOutcome => report::WriteOutcome { target, place, error, text });
+map_record!(wit::CheckpointOutcome => report::CheckpointOutcome { signals, problems, notices; lists writes });
+map_record!(wit::AuditReport => report::Report {
+    score, verdict, verdict_reason, summary_tokens, problems, notices;
+    lists categories, lost, invented, alerts, writes; options recovery
+});
+map_record!(wit::SessionStartOutcome => report::SessionStartOutcome {
+    truncation, notices; lists alerts; options recovery
+});
+map_cases!(wit::BudgetSource => budget::Source { Provider, Mixed, Counted, Estimate, Unknown });
+map_record!(wit::BudgetStatus => budget::BudgetStatus { used, budget, remaining, pct, source, compactions });
+map_record!(wit::StatusReport => budget::StatusReport { status, line, token_state });
+map_cases!(wit::BudgetAction => config::Action { Warn, Checkpoint, Compact, Force });
+map_record!(wit::Crossing => budget::Crossing { threshold_pct, action, paused });
+map_cases!(wit::CheckpointTrigger => Trigger { Manual, Interval, Exchanges, Threshold, Reset });
+map_record!(wit::UsageOutcome => budget::UsageOutcome {
+    status, injection, notices; lists crossings, alerts; options action, checkpoint_due
+});
+map_cases!(wit::PlanStrategy => config::Strategy { Summarize, Truncate, Discard });
+map_cases!(wit::PlanChoice => budget::Choice { Keep, Summarize, Drop });
+map_record!(wit::PlanRow => budget::PlanRow { message_id, choice, why, tokens });
+map_record!(wit::CompactionPlan => budget::Plan {
+    due, strategy, summary_prefix, tokens_kept, tokens_summarized, tokens_dropped, source, instructions, facts_left_out;
+    lists rows
+});

@@ -6,9 +6,10 @@ use super::limits::{Limits, Meter};
 use super::output::Bounded;
 use super::services::{EventHost, Services};
 use super::{Call, CallError, Plugin};
-use compact_review::event::{AfterCompaction, BeforeCompaction, LocalTime, Session};
+use compact_review::budget::event::{Plan, PlanRequest, StatusReport, UsageEvent, UsageOutcome};
+use compact_review::event::{AfterCompaction, BeforeCompaction, CheckpointRequest, LocalTime, Session, SessionStart};
 use compact_review::host::{Host, LogLevel, NoteEntry};
-use compact_review::report::{BeforeOutcome, HookError, Recovery, Report};
+use compact_review::report::{CheckpointOutcome, HookError, Recovery, Report, SessionStartOutcome};
 use std::path::PathBuf;
 use std::time::Instant;
 use wasmtime::component::{Component, HasSelf, Linker};
@@ -145,8 +146,8 @@ impl Plugin for ComponentPlugin {
         self.call(services, |plugin, store| plugin.compact_review_plugin_hooks().call_configure(store, settings))
     }
 
-    fn before_compaction(&self, services: &Services, event: &BeforeCompaction) -> Call<BeforeOutcome> {
-        let messages = bindings::messages(event);
+    fn before_compaction(&self, services: &Services, event: &BeforeCompaction) -> Call<CheckpointOutcome> {
+        let messages = bindings::messages(&event.messages);
         self.call(services, |plugin, store| {
             let event = bindings::before_compaction(event, &messages);
             plugin.compact_review_plugin_hooks().call_before_compaction(store, event)
@@ -154,7 +155,7 @@ impl Plugin for ComponentPlugin {
     }
 
     fn after_compaction(&self, services: &Services, event: &AfterCompaction) -> Call<Report> {
-        let kept = bindings::kept_ids(event);
+        let kept = event.kept_message_ids.as_deref().map(bindings::texts);
         self.call(services, |plugin, store| {
             let event = bindings::after_compaction(event, kept.as_deref());
             plugin.compact_review_plugin_hooks().call_after_compaction(store, event)
@@ -166,6 +167,44 @@ impl Plugin for ComponentPlugin {
             let (session, now) = (bindings::session(session), bindings::local_time(now));
             let answer = plugin.compact_review_plugin_hooks().call_before_prompt(store, session, now)?;
             Ok(answer.map(|recovery| recovery.map(Recovery::from)))
+        })
+    }
+
+    fn checkpoint(&self, services: &Services, request: &CheckpointRequest) -> Call<CheckpointOutcome> {
+        let messages = bindings::messages(&request.messages);
+        self.call(services, |plugin, store| {
+            let event = bindings::checkpoint(request, &messages);
+            plugin.compact_review_plugin_hooks().call_checkpoint(store, event)
+        })
+    }
+
+    fn session_start(&self, services: &Services, event: &SessionStart) -> Call<SessionStartOutcome> {
+        let ids = bindings::texts(&event.message_ids);
+        self.call(services, |plugin, store| {
+            let event = bindings::session_start(event, &ids);
+            plugin.compact_review_plugin_hooks().call_session_start(store, event)
+        })
+    }
+
+    fn usage(&self, services: &Services, event: &UsageEvent) -> Call<UsageOutcome> {
+        let (messages, added) = (bindings::messages(&event.messages), bindings::messages(&event.added));
+        self.call(services, |plugin, store| {
+            let event = bindings::usage(event, &messages, &added);
+            plugin.compact_review_plugin_hooks().call_usage(store, event)
+        })
+    }
+
+    fn status(&self, services: &Services, session: &Session) -> Call<StatusReport> {
+        self.call(services, |plugin, store| {
+            plugin.compact_review_plugin_hooks().call_status(store, bindings::session(session))
+        })
+    }
+
+    fn plan(&self, services: &Services, request: &PlanRequest) -> Call<Plan> {
+        let messages = bindings::messages(&request.messages);
+        self.call(services, |plugin, store| {
+            let request = bindings::plan(request, &messages);
+            plugin.compact_review_plugin_hooks().call_plan(store, request)
         })
     }
 }
@@ -231,8 +270,17 @@ impl host::Host for StoreData {
         Ok(self.host.read_checkpoint(&session_key)?)
     }
 
-    fn write_checkpoint(&mut self, session_key: String, text: String) -> Result<String, wit::HostError> {
-        Ok(self.host.write_checkpoint(&session_key, &text)?)
+    fn write_checkpoint(
+        &mut self,
+        session_key: String,
+        text: String,
+        keep: host::Retention,
+    ) -> Result<String, wit::HostError> {
+        Ok(self.host.write_checkpoint(&session_key, &text, keep.into())?)
+    }
+
+    fn read_note(&mut self, session_key: String, date: String) -> Result<Option<String>, wit::HostError> {
+        Ok(self.host.read_note(&session_key, &date)?)
     }
 
     fn append_note(&mut self, entry: host::NoteEntry) -> Result<host::NotePlace, wit::HostError> {

@@ -1,7 +1,8 @@
 //! What a hook hands back is bounded too: a gateway must be able to show it.
 
 use super::limits::Limits;
-use compact_review::report::{BeforeOutcome, Finding, Recovery, Report, WriteOutcome};
+use compact_review::budget::event::{Plan, StatusReport, UsageOutcome};
+use compact_review::report::{Alert, CheckpointOutcome, Finding, Recovery, Report, SessionStartOutcome, WriteOutcome};
 
 /// A value that can be checked against the limits.
 pub(super) trait Bounded {
@@ -27,7 +28,7 @@ impl Bounded for Option<Recovery> {
     }
 }
 
-impl Bounded for BeforeOutcome {
+impl Bounded for CheckpointOutcome {
     fn check(&self, limits: &Limits) -> Result<(), String> {
         writes(&self.writes, limits)?;
         texts("problems", &self.problems, limits)?;
@@ -51,12 +52,45 @@ impl Bounded for Report {
             text("invented.text", &invention.text, limits)?;
             text("invented.summary-says", &invention.summary_says, limits)?;
         }
-        list("alerts", self.alerts.len(), limits)?;
-        self.alerts.iter().try_for_each(|alert| text("alerts.text", &alert.text, limits))?;
+        alerts(&self.alerts, limits)?;
         self.recovery.check(limits)?;
         writes(&self.writes, limits)?;
         texts("problems", &self.problems, limits)?;
         texts("notices", &self.notices, limits)
+    }
+}
+
+impl Bounded for SessionStartOutcome {
+    fn check(&self, limits: &Limits) -> Result<(), String> {
+        self.recovery.check(limits)?;
+        text("truncation", self.truncation.as_deref().unwrap_or_default(), limits)?;
+        alerts(&self.alerts, limits)?;
+        texts("notices", &self.notices, limits)
+    }
+}
+
+impl Bounded for UsageOutcome {
+    fn check(&self, limits: &Limits) -> Result<(), String> {
+        list("crossings", self.crossings.len(), limits)?;
+        text("injection", self.injection.as_deref().unwrap_or_default(), limits)?;
+        alerts(&self.alerts, limits)?;
+        texts("notices", &self.notices, limits)
+    }
+}
+
+impl Bounded for StatusReport {
+    fn check(&self, limits: &Limits) -> Result<(), String> {
+        text("line", &self.line, limits)?;
+        text("token-state", self.token_state.as_deref().unwrap_or_default(), limits)
+    }
+}
+
+impl Bounded for Plan {
+    /// A plan has a row for each message, so their number is bounded by what was handed in; each is short.
+    fn check(&self, limits: &Limits) -> Result<(), String> {
+        text("summary-prefix", &self.summary_prefix, limits)?;
+        text("instructions", &self.instructions, limits)?;
+        self.rows.iter().try_for_each(|row| text("rows.why", &row.why, limits))
     }
 }
 
@@ -70,6 +104,14 @@ fn check_finding(finding: &Finding, limits: &Limits) -> Result<(), String> {
     text("lost.summary-says", finding.summary_says.as_deref().unwrap_or_default(), limits)?;
     texts("lost.values", &finding.values, limits)?;
     texts("lost.why", &finding.why, limits)
+}
+
+fn alerts(alerts: &[Alert], limits: &Limits) -> Result<(), String> {
+    list("alerts", alerts.len(), limits)?;
+    alerts.iter().try_for_each(|alert| {
+        text("alerts.code", &alert.code, limits)?;
+        text("alerts.text", &alert.text, limits)
+    })
 }
 
 fn writes(outcomes: &[WriteOutcome], limits: &Limits) -> Result<(), String> {

@@ -3,7 +3,7 @@
 use super::limits::Limits;
 use crate::notes::NoteStore;
 use crate::tokens::TokenCounter;
-use compact_review::host::{Host, HostError, LogLevel, NoteEntry, NotePlace};
+use compact_review::host::{Host, HostError, LogLevel, NoteEntry, NotePlace, Retention};
 use compact_review::report::Alert;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -130,8 +130,12 @@ impl Host for EventHost {
         self.notes().read_checkpoint(session_key)
     }
 
-    fn write_checkpoint(&mut self, session_key: &str, text: &str) -> Result<String, HostError> {
-        self.notes().write_checkpoint(session_key, text)
+    fn write_checkpoint(&mut self, session_key: &str, text: &str, keep: Retention) -> Result<String, HostError> {
+        self.notes().write_checkpoint(session_key, text, keep)
+    }
+
+    fn read_note(&mut self, session_key: &str, date: &str) -> Result<Option<String>, HostError> {
+        self.notes().read_note(session_key, date)
     }
 
     fn append_note(&mut self, entry: &NoteEntry) -> Result<NotePlace, HostError> {
