@@ -17,6 +17,8 @@ use std::sync::Arc;
 const SESSION: &[u8] = include_bytes!("../../assets/demo-session.jsonl");
 /// So small that the session nearly fills it.
 const WINDOW: u64 = 16_000;
+/// How much is shown of each text: the whole story fits on one screen.
+const SHOWN_LINES: usize = 9;
 const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
 
@@ -26,7 +28,7 @@ pub(super) struct DemoArgs {
     #[arg(long, value_name = "DIR")]
     workspace: Option<PathBuf>,
     /// How many losses are listed.
-    #[arg(long, value_name = "N", default_value_t = 8)]
+    #[arg(long, value_name = "N", default_value_t = 6)]
     top: usize,
 }
 
@@ -99,7 +101,10 @@ fn written(out: &mut impl Write, write: &WriteOutcome, folder: Option<&Path>) ->
         WriteTarget::DailyNote => "after it",
     };
     writeln!(out, "  {} {DIM}({when}, below {folder}){DIM:#}", terminal::plain(place, 120))?;
-    terminal::quoted(out, &write.text, 14)?;
+    // The first line of a checkpoint is for machines.
+    let shown =
+        write.text.strip_prefix("<!--").and_then(|text| text.split_once('\n')).map_or(&*write.text, |(_, text)| text);
+    terminal::quoted(out, shown, SHOWN_LINES)?;
     Ok(())
 }
 
@@ -109,7 +114,7 @@ fn recovery(out: &mut impl Write, gateway: &Gateway, session: &GatewaySession) -
     match call.result? {
         None => writeln!(out, "  nothing")?,
         Some(recovery) => {
-            terminal::quoted(out, &recovery.text, 14)?;
+            terminal::quoted(out, &recovery.text, SHOWN_LINES)?;
             writeln!(out, "  {DIM}{} tokens{DIM:#}", recovery.tokens)?;
         }
     }
