@@ -3,7 +3,6 @@
 import { command } from "./src/command.js";
 import { hasConversationAccess } from "./src/doctor.js";
 import { PLUGIN_ID, Reviewer } from "./src/reviewer.js";
-import { shared } from "./src/shared.js";
 import { TOOL, tool } from "./src/tool.js";
 
 /**
@@ -12,6 +11,9 @@ import { TOOL, tool } from "./src/tool.js";
  * @typedef {import("./src/openclaw.d.ts").SessionStore} SessionStore
  */
 
+/** After the gateway has started, and before a conversation is long enough to be compacted. */
+const WARM_UP_MS = 5_000;
+
 /** @returns {Promise<SessionStore>} */
 const openStore = () => import(/** @type {string} */ ("openclaw/plugin-sdk/session-store-runtime"));
 
@@ -19,6 +21,7 @@ const openStore = () => import(/** @type {string} */ ("openclaw/plugin-sdk/sessi
 function register(api) {
   const reviewer = new Reviewer(api, openStore);
   compactions(api, reviewer);
+  reasons(api, reviewer);
   prompts(api, reviewer);
   budget(api, reviewer);
   api.registerCommand?.({
@@ -28,6 +31,7 @@ function register(api) {
     handler: async (context) => ({ text: await command(reviewer, context).catch(apology(reviewer)) }),
   });
   api.registerTool?.((context) => tool(reviewer, context), { name: TOOL });
+  if (api.registrationMode === "full") setTimeout(() => reviewer.warmUp(), WARM_UP_MS).unref();
 }
 
 /** @param {Api} api @param {Reviewer} reviewer */
@@ -35,6 +39,21 @@ function compactions(api, reviewer) {
   api.on("before_compaction", (event, context) => settled(reviewer, () => reviewer.beforeCompaction(event, context)));
   api.on("after_compaction", (event, context) => settled(reviewer, () => reviewer.afterCompaction(event, context)));
   api.on("before_reset", (event, context) => settled(reviewer, () => reviewer.beforeReset(event?.messages, context)));
+}
+
+/** What shows why the gateway compacts. @param {Api} api @param {Reviewer} reviewer */
+function reasons(api, reviewer) {
+  api.on("message_received", (event, context) => {
+    const sessionKey = event?.sessionKey ?? context?.sessionKey;
+    const asked = typeof event?.content === "string" && /^\s*\/compact(\s|$)/.test(event.content);
+    if (asked && typeof sessionKey === "string") reviewer.asked(sessionKey);
+  });
+  api.on("model_call_ended", (event, context) => {
+    const sessionKey = event?.sessionKey ?? context?.sessionKey;
+    // The summarizer's own requests are named after the run that they belong to.
+    if (typeof sessionKey !== "string" || String(event?.runId).includes(":compaction:")) return;
+    reviewer.called(sessionKey, event?.outcome === "error" && event?.failureKind === undefined);
+  });
 }
 
 /** @param {Api} api @param {Reviewer} reviewer */
@@ -111,5 +130,3 @@ export default {
   description: "Audits what an agent's memory loses when its context is compacted.",
   register,
 };
-
-export { shared };

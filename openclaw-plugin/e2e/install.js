@@ -9,11 +9,8 @@ import { NODE_VERSION, OPENCLAW_VERSION } from "./versions.js";
 /** Written last: a folder without it is an installation that was cut off. */
 const COMPLETE = ".complete";
 
-/** @returns {string} */
-export function cacheFolder() {
-  const cache = process.env.XDG_CACHE_HOME || path.join(homedir(), ".cache");
-  return path.join(cache, "compact-review-e2e");
-}
+/** Of the person who runs the test. Looked up once: the gateways of the test have a home of their own. */
+const CACHE = path.join(process.env.XDG_CACHE_HOME || path.join(homedir(), ".cache"), "compact-review-e2e");
 
 /**
  * @typedef {object} Installed
@@ -23,8 +20,8 @@ export function cacheFolder() {
 
 /** @returns {Installed} */
 export function installed() {
-  const node = path.join(cacheFolder(), `node-${NODE_VERSION}`, "node_modules", "node", "bin", "node");
-  const openclaw = path.join(cacheFolder(), `openclaw-${OPENCLAW_VERSION}`, "node_modules", "openclaw");
+  const node = path.join(CACHE, `node-${NODE_VERSION}`, "node_modules", "node", "bin", "node");
+  const openclaw = path.join(CACHE, `openclaw-${OPENCLAW_VERSION}`, "node_modules", "openclaw");
   return { node, openclaw };
 }
 
@@ -49,7 +46,7 @@ export function install() {
  * @param {string[]} flags
  */
 function installPackage(name, spec, PATH, flags) {
-  const folder = path.join(cacheFolder(), name);
+  const folder = path.join(CACHE, name);
   if (existsSync(path.join(folder, COMPLETE))) return;
   const fresh = `${folder}.new-${process.pid}`;
   rmSync(fresh, { recursive: true, force: true });

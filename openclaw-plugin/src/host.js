@@ -48,8 +48,7 @@ export function hostFor({ notes, logger, label, settings, alerts }) {
     clearState: (key, slot) => notes.clearState(key, slot),
     readCheckpoint: () => notes.readCheckpoint(),
     writeCheckpoint: (_key, text, keep) => notes.writeCheckpoint(text, keep),
-    setAsideCheckpoint: (_key, text, keep) => notes.setAsideCheckpoint(text, keep),
-    readNote: (_key, date) => notes.readNote(date),
+    readNote: (/** @type {string} */ _key, /** @type {string} */ date) => notes.readNote(date),
     appendNote: (entry) => notes.appendNote(entry),
   });
 }
@@ -57,4 +56,26 @@ export function hostFor({ notes, logger, label, settings, alerts }) {
 /** @param {string} text */
 function bounded(text) {
   return text.length <= LOG_LINE ? text : `${text.slice(0, LOG_LINE)}…`;
+}
+
+/**
+ * A host that keeps things in memory, says nothing and writes nowhere: to check settings, and to warm up.
+ * @returns {Host}
+ */
+export function memoryHost() {
+  /** @type {Map<string, Uint8Array>} */
+  const states = new Map();
+  return /** @type {Host} */ ({
+    log() {},
+    raiseAlert() {},
+    settings: () => undefined,
+    countTokens: () => undefined,
+    loadState: (key, slot) => states.get(`${slot} ${key}`),
+    saveState: (key, slot, bytes) => void states.set(`${slot} ${key}`, bytes.slice()),
+    clearState: (key, slot) => void states.delete(`${slot} ${key}`),
+    readCheckpoint: () => undefined,
+    writeCheckpoint: () => "nowhere",
+    readNote: () => undefined,
+    appendNote: () => ({ place: "nowhere", alreadyThere: false }),
+  });
 }

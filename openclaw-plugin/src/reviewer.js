@@ -3,7 +3,8 @@
 
 import { localTime } from "./clock.js";
 import { Component, HookError, Trap } from "./component.js";
-import { hostFor } from "./host.js";
+import { big, compacted, known, providerUsage, reasonOf, sessionOf, warmUpMessages } from "./events.js";
+import { hostFor, memoryHost } from "./host.js";
 import { Notes } from "./notes/store.js";
 import { checkedSettings, readSettings } from "./settings.js";
 import { currentConfig, identify } from "./session.js";
@@ -64,6 +65,26 @@ export class Reviewer {
     return this.#store === undefined ? this.#storeReady : undefined;
   }
 
+  /**
+   * Runs both hooks once on a made-up conversation that goes nowhere: the engine compiles a function when it is first
+   * called, and the first compaction should not wait for that.
+   */
+  warmUp() {
+    const all = shared();
+    if (all.warmed) return;
+    all.warmed = true;
+    try {
+      const session = { sessionKey: "warm-up" };
+      const now = localTime(Date.now(), undefined);
+      const host = memoryHost();
+      const component = this.component();
+      component.call(host, "beforeCompaction", { session, now, reason: "unknown", messages: warmUpMessages() });
+      component.call(host, "afterCompaction", { session, now, summaryText: "## Decisions\nUse port 5433.", messagesDropped: 40 });
+    } catch (error) {
+      this.trouble(`the component does not work: ${message(error)}`);
+    }
+  }
+
   /** @returns {Component} */
   component() {
     const all = shared();
@@ -88,17 +109,19 @@ export class Reviewer {
     this.#hook("before_compaction", context, (identity) => {
       const read = this.#read(identity);
       const memory = memoryOf(identity.sessionKey);
+      const reason = reasonOf(memory, context);
       memory.compacting = true;
       memory.lastCompaction = read?.compaction?.id;
       const messages = read?.messages ?? plainMessages(event.messages ?? []);
       memory.messagesBefore = messages.length;
       const outcome = this.#call(identity, "beforeCompaction", (now) => ({
         session: sessionOf(identity, event.sessionFile),
-        reason: "unknown",
+        reason,
         now,
         messageCount: known(event.messageCount),
         messageCountLimited: undefined,
-        tokenCount: big(known(event.tokenCount)),
+        // What the gateway puts here differs from path to path: with or without the system prompt, or a limit plus one.
+        tokenCount: undefined,
         contextWindow: undefined,
         messages,
       }));
@@ -116,7 +139,7 @@ export class Reviewer {
     this.#hook("after_compaction", context, (identity) => {
       const memory = memoryOf(identity.sessionKey);
       const read = this.#read(identity);
-      const found = this.#compacted(event, context, read, memory);
+      const found = compacted(event, context, read, memory);
       memory.compacting = false;
       /** @type {Alert[]} */
       const alerts = [];
@@ -128,43 +151,11 @@ export class Reviewer {
       );
       if (found.messagesDropped === 0) return "nothing was compacted";
       this.#keepLast(identity, report);
-      if (this.settings.chatAlerts) memory.notices.push(...alerts.map((alert) => `⚠️ ${alert.text}`));
+      if (this.settings.chatAlerts) memory.notices.push(...alerts.map(notice));
       this.#tell(identity, report.notices);
       const score = report.score === undefined ? "" : `, ${report.score.toFixed(1)} of 100`;
       return `${report.verdict}${score}: ${report.verdictReason}`;
     });
-  }
-
-  /**
-   * What the transcript tells of a compaction, and where it is silent, the payload.
-   * @param {CompactionEvent} event
-   * @param {HookContext} context
-   * @param {Conversation | undefined} read
-   * @param {import("./shared.js").SessionMemory} memory
-   */
-  #compacted(event, context, read, memory) {
-    // On the in-run path there is nothing but the key, and `compactedCount` counts compactions, not messages.
-    const inRun = context.sessionId === undefined;
-    const entry = read?.compaction;
-    const fresh = entry !== undefined && (!memory.compacting || entry.id !== memory.lastCompaction);
-    const retained = known(event.messageCount);
-    const before = memory.compacting ? memory.messagesBefore : undefined;
-    const computed = before !== undefined && retained !== undefined ? Math.max(0, before - retained) : undefined;
-    let dropped = inRun ? computed : known(event.compactedCount);
-    // Both transcripts were read and no compaction came in between.
-    if (!fresh && read !== undefined && memory.compacting && (inRun || !dropped)) dropped = 0;
-    return {
-      compactionId: fresh ? entry.id : undefined,
-      messagesRetained: retained,
-      // A compaction that stands in the transcript did replace something.
-      messagesDropped: fresh && dropped === 0 ? undefined : dropped,
-      summaryText: fresh ? entry.summary : undefined,
-      summaryTokens: undefined,
-      tokensBefore: big(fresh ? entry.tokensBefore : undefined),
-      tokensAfter: big((fresh ? entry.tokensAfter : undefined) ?? known(event.tokenCount)),
-      firstKeptEntryId: fresh ? entry.firstKeptId : undefined,
-      keptMessageIds: undefined,
-    };
   }
 
   /**
@@ -209,6 +200,8 @@ export class Reviewer {
    * @param {{usage: Usage | undefined, model: string | undefined, window: number | undefined, runId: string | undefined}} step
    */
   usage(context, step) {
+    // A request that failed has no usage.
+    if (step.usage === undefined || !(step.usage.input || step.usage.cacheRead || step.usage.cacheWrite)) return;
     this.#hook("usage", context, (identity) => {
       const memory = memoryOf(identity.sessionKey);
       if (step.runId !== undefined && step.runId !== memory.lastRun && memory.prompts !== undefined) memory.prompts += 1;
@@ -234,10 +227,20 @@ export class Reviewer {
       );
       memory.hint = outcome.injection;
       this.#tell(identity, outcome.notices);
-      if (this.settings.chatAlerts) memory.notices.push(...alerts.map((alert) => `⚠️ ${alert.text}`));
+      if (this.settings.chatAlerts) memory.notices.push(...alerts.map(notice));
       if (outcome.checkpointDue !== undefined) this.checkpoint(identity, outcome.checkpointDue);
       return undefined;
     });
+  }
+
+  /** A person asked for a compaction. @param {string} sessionKey */
+  asked(sessionKey) {
+    memoryOf(sessionKey).askedAt = Date.now();
+  }
+
+  /** A request to the model has ended. @param {string} sessionKey @param {boolean} refused whether it failed */
+  called(sessionKey, refused) {
+    memoryOf(sessionKey).refused = refused;
   }
 
   /**
@@ -300,6 +303,13 @@ export class Reviewer {
       this.notes(identity, (notes) => notes.saveState(identity.sessionKey, "recovery", Buffer.from(text)));
     }
     return text;
+  }
+
+  /** How many messages the transcript has in the context. @param {Identity} identity */
+  transcriptLength(identity) {
+    const read = this.#read(identity);
+    if (read === undefined) throw new Error("it cannot be read; audits will be unverifiable");
+    return read.messages.length;
   }
 
   /** @param {{sessionKey?: string, sessionId?: string, agentId?: string, workspaceDir?: string}} given */
@@ -433,8 +443,7 @@ export class Reviewer {
   #checkedSettings() {
     const settings = readSettings(this.api.pluginConfig);
     try {
-      const nothing = /** @type {import("./component.js").Host} */ (/** @type {unknown} */ ({ log() {} }));
-      const checked = checkedSettings(settings, (json) => this.component().call(nothing, "configure", json));
+      const checked = checkedSettings(settings, (json) => this.component().call(memoryHost(), "configure", json));
       if (checked.problem !== undefined) this.trouble(`${checked.problem}; the defaults are used instead`);
       return checked;
     } catch (error) {
@@ -444,39 +453,9 @@ export class Reviewer {
   }
 }
 
-/** @param {Identity} identity @param {string} [sessionFile] */
-function sessionOf(identity, sessionFile) {
-  return {
-    sessionKey: identity.sessionKey,
-    sessionId: identity.sessionId,
-    agentId: identity.agentId,
-    sessionFile,
-    workspaceDir: identity.workspaceDir,
-  };
-}
-
-/** @param {Usage | undefined} usage */
-function providerUsage(usage) {
-  const input = known(usage?.input);
-  const output = known(usage?.output);
-  if (input === undefined || output === undefined) return undefined;
-  return {
-    input: BigInt(input),
-    output: BigInt(output),
-    cacheRead: BigInt(known(usage?.cacheRead) ?? 0),
-    cacheWrite: BigInt(known(usage?.cacheWrite) ?? 0),
-    inputIncludesCache: false,
-  };
-}
-
-/** A count; nothing where the gateway does not know it (-1). @param {number | undefined} count */
-function known(count) {
-  return count !== undefined && Number.isSafeInteger(count) && count >= 0 ? count : undefined;
-}
-
-/** @param {number | undefined} count */
-function big(count) {
-  return count === undefined ? undefined : BigInt(count);
+/** @param {Alert} alert */
+function notice(alert) {
+  return alert.text.startsWith("⚠️") ? alert.text : `⚠️ ${alert.text}`;
 }
 
 /** @param {unknown} error */

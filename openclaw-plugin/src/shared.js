@@ -13,6 +13,8 @@
  * @property {number} [prompts] how many prompts the user gave
  * @property {string} [lastRun]
  * @property {string} [hint] for the next prompt, from the budget
+ * @property {number} [askedAt] when a person last asked for a compaction, in unix milliseconds
+ * @property {boolean} [refused] whether the last request to the model failed
  * @property {string[]} notices for the chat, with the next reply
  *
  * @typedef {object} Shared

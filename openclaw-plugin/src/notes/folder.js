@@ -133,12 +133,13 @@ export class Folder {
    * Replaces a file as a whole: the old one or the new one stands there, after a power cut too.
    * @param {string} name
    * @param {Uint8Array} bytes
+   * @param {{lasting: boolean}} how whether it must be the new one from now on, after a power cut too
    */
-  replace(name, bytes) {
+  replace(name, bytes, { lasting }) {
     this.fileLength(name);
     // Another program that sweeps the folder may take our unfinished file for one that was left: once more, then.
     if (!this.#renamed(name, bytes, true)) this.#renamed(name, bytes, false);
-    this.#sync();
+    if (lasting) this.#sync();
   }
 
   /**
@@ -195,7 +196,6 @@ export class Folder {
       if (errorCode(error) === "ENOENT") return;
       throw hostError("remove", this.place(name), error);
     }
-    this.#sync();
   }
 
   /**

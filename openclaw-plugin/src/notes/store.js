@@ -77,8 +77,9 @@ export class Notes {
     checkStateName(sessionKey, slot);
     checkSize("a saved state", bytes.length, MAX_STATE_BYTES);
     const whole = Buffer.concat([stateHead(sessionKey), bytes]);
-    // No lock: a state belongs to one session of this gateway, and is replaced as a whole.
-    this.#made(PRIVATE).replace(stateName(sessionKey, slot), whole);
+    // No lock: a state belongs to one session of this gateway, and is replaced as a whole. It need only outlive the
+    // gateway, not the machine.
+    this.#made(PRIVATE).replace(stateName(sessionKey, slot), whole, { lasting: false });
   }
 
   /** @param {string} sessionKey @param {string} slot */
@@ -102,17 +103,8 @@ export class Notes {
     if (before !== undefined && !before.equals(bytes) && before.toString("latin1").trim() !== "") {
       this.#keep(earlierName(before), before, keep);
     }
-    memory.replace(CHECKPOINT, bytes);
+    memory.replace(CHECKPOINT, bytes, { lasting: true });
     return memory.place(CHECKPOINT);
-  }
-
-  /** @param {string} text @param {Retention} keep @returns {string} its place */
-  setAsideCheckpoint(text, keep) {
-    const bytes = checkpointBytes(text);
-    this.#locked();
-    const name = earlierName(bytes).replace(/\.md$/, "-failed.md");
-    this.#keep(name, bytes, keep);
-    return this.#made(EARLIER).place(name);
   }
 
   /** @param {string} date @returns {string | undefined} */
@@ -155,7 +147,7 @@ export class Notes {
   #keep(name, bytes, keep) {
     const earlier = this.#made(EARLIER);
     earlier.sweep();
-    earlier.replace(name, bytes);
+    earlier.replace(name, bytes, { lasting: true });
     const files = earlier.files();
     let count = files.length;
     let total = files.reduce((sum, file) => sum + file.bytes, 0);
