@@ -2,9 +2,11 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, missing_docs)]
 
+mod checkpoint_commands;
 mod command_line;
 mod containment;
 mod contract;
 mod determinism;
 mod hook_shapes;
+mod recovery;
 mod support;

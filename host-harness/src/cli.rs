@@ -3,10 +3,14 @@
 //! 0 is fine, 1 means that an audit found loss beyond the limit that was asked for, 2 is bad input or usage.
 
 mod audit;
+mod checkpoint;
+mod checkpoints;
 mod demo;
+mod doctor;
 mod input;
 mod live;
 mod probe;
+mod recover;
 mod replay;
 mod scan;
 
@@ -36,9 +40,11 @@ Examples:
   compact-review audit --fail-under 70 e.json  exit code 1 if the score is below 70
   compact-review replay session.jsonl          every compaction of a recorded session
   compact-review scan --html report.html       every session on this machine, as a page
+  compact-review recover --workspace DIR       where the work stood, from checkpoint and notes
+  compact-review doctor --workspace DIR        is it really working?
   compact-review completions bash              completions for the shell
 
-Exit codes: 0 fine, 1 loss beyond --fail-under, 2 bad input or usage.";
+Exit codes: 0 fine, 1 loss beyond --fail-under or a failed check of doctor, 2 bad input or usage.";
 
 #[derive(Debug, Subcommand)]
 enum Command {
@@ -52,6 +58,14 @@ enum Command {
     Replay(replay::ReplayArgs),
     /// Audits every compaction in the transcripts below some folders.
     Scan(scan::ScanArgs),
+    /// Writes a checkpoint by hand, from a recorded session.
+    Checkpoint(checkpoint::CheckpointArgs),
+    /// The checkpoints of a workspace: list, show, diff, export, purge.
+    Checkpoints(checkpoints::CheckpointsArgs),
+    /// Where the work stood: the recovery text from checkpoint and notes, and what became of the key files.
+    Recover(recover::RecoverArgs),
+    /// Is it really working? Loads the plugin, plants a loss and finds it, checks the workspace.
+    Doctor(doctor::DoctorArgs),
     /// Prints completions for a shell.
     Completions {
         /// Which shell.
@@ -93,6 +107,10 @@ pub fn main() -> ExitCode {
         Command::Probe(args) => probe::run(&args),
         Command::Replay(args) => replay::run(&args),
         Command::Scan(args) => scan::run(&args),
+        Command::Checkpoint(args) => checkpoint::run(&args),
+        Command::Checkpoints(args) => checkpoints::run(&args),
+        Command::Recover(args) => recover::run(&args),
+        Command::Doctor(args) => doctor::run(&args),
         Command::Completions { shell } => {
             clap_complete::generate(shell, &mut Cli::command(), "compact-review", &mut std::io::stdout());
             Ok(Outcome::Fine)
