@@ -61,6 +61,7 @@ pub fn after_compaction(host: &mut dyn Host, event: &AfterCompaction) -> Result<
     };
 
     let mut report = audit::review(host, ledger.as_ref(), event, &settings);
+    crate::budget::summary::check_tokens(host, event, &mut report);
     for alert in &report.alerts {
         host.alert(alert);
     }

@@ -6,7 +6,10 @@ mod audit;
 mod demo;
 mod input;
 mod probe;
+mod recorded;
 mod replay;
+mod simulate;
+mod status;
 
 use crate::runtime::{ComponentPlugin, Services, SharedTokens};
 use crate::tokens::TokenCounter;
@@ -31,6 +34,8 @@ Examples:
   compact-review audit events.json             the two hook payloads of one compaction
   compact-review audit --fail-under 70 e.json  exit code 1 if the score is below 70
   compact-review replay session.jsonl          every compaction of a recorded session
+  compact-review status session.jsonl          how full the context is
+  compact-review simulate session.jsonl        the same session, compacted as the plugin plans it
   compact-review completions bash              completions for the shell
 
 Exit codes: 0 fine, 1 loss beyond --fail-under, 2 bad input or usage.";
@@ -45,6 +50,12 @@ enum Command {
     Probe(probe::ProbeArgs),
     /// Runs a recorded session (OpenClaw or Pi JSONL) through the simulated gateway and audits its compactions.
     Replay(replay::ReplayArgs),
+    /// How full the context of a recorded session is.
+    Status(status::StatusArgs),
+    /// What a compaction of a recorded session would keep, and what its summary must say.
+    Plan(status::PlanArgs),
+    /// Runs the messages of a recorded session through the simulated gateway, which compacts as the plugin plans it.
+    Simulate(simulate::SimulateArgs),
     /// Prints completions for a shell.
     Completions {
         /// Which shell.
@@ -85,6 +96,9 @@ pub fn main() -> ExitCode {
         Command::Audit(args) => audit::run(&args),
         Command::Probe(args) => probe::run(&args),
         Command::Replay(args) => replay::run(&args),
+        Command::Status(args) => status::run(&args),
+        Command::Plan(args) => status::run_plan(&args),
+        Command::Simulate(args) => simulate::run(&args),
         Command::Completions { shell } => {
             clap_complete::generate(shell, &mut Cli::command(), "compact-review", &mut std::io::stdout());
             Ok(Outcome::Fine)
