@@ -68,6 +68,7 @@ pub fn after_compaction(host: &mut dyn Host, event: &AfterCompaction) -> Result<
     let mut report = audit::review(host, ledger.as_ref(), event, &settings);
     let mut record = load_record(host, &event.session, &mut report.problems);
     report.alerts.extend(first_kept_is_unknown(ledger.as_ref(), event));
+    crate::budget::summary::check_tokens(host, event, &mut report);
     for alert in &report.alerts {
         host.alert(alert);
     }

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, missing_docs)]
 
+mod budget;
 mod checkpoint_commands;
 mod command_line;
 mod containment;

@@ -10,9 +10,12 @@ mod doctor;
 mod input;
 mod live;
 mod probe;
+mod recorded;
 mod recover;
 mod replay;
 mod scan;
+mod simulate;
+mod status;
 
 use crate::runtime::{ComponentPlugin, Services, SharedTokens};
 pub(crate) use scan::Row;
@@ -42,6 +45,8 @@ Examples:
   compact-review scan --html report.html       every session on this machine, as a page
   compact-review recover --workspace DIR       where the work stood, from checkpoint and notes
   compact-review doctor --workspace DIR        is it really working?
+  compact-review status session.jsonl          how full the context is
+  compact-review simulate session.jsonl        the same session, compacted as the plugin plans it
   compact-review completions bash              completions for the shell
 
 Exit codes: 0 fine, 1 loss beyond --fail-under or a failed check of doctor, 2 bad input or usage.";
@@ -66,6 +71,12 @@ enum Command {
     Recover(recover::RecoverArgs),
     /// Is it really working? Loads the plugin, plants a loss and finds it, checks the workspace.
     Doctor(doctor::DoctorArgs),
+    /// How full the context of a recorded session is.
+    Status(status::StatusArgs),
+    /// What a compaction of a recorded session would keep, and what its summary must say.
+    Plan(status::PlanArgs),
+    /// Runs the messages of a recorded session through the simulated gateway, which compacts as the plugin plans it.
+    Simulate(simulate::SimulateArgs),
     /// Prints completions for a shell.
     Completions {
         /// Which shell.
@@ -111,6 +122,9 @@ pub fn main() -> ExitCode {
         Command::Checkpoints(args) => checkpoints::run(&args),
         Command::Recover(args) => recover::run(&args),
         Command::Doctor(args) => doctor::run(&args),
+        Command::Status(args) => status::run(&args),
+        Command::Plan(args) => status::run_plan(&args),
+        Command::Simulate(args) => simulate::run(&args),
         Command::Completions { shell } => {
             clap_complete::generate(shell, &mut Cli::command(), "compact-review", &mut std::io::stdout());
             Ok(Outcome::Fine)

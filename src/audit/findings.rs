@@ -127,9 +127,10 @@ fn pack(names: &[(&Member, &Judgement<'_>)], top: f64, lines: &mut Vec<Finding>)
     let mut sum = 0.0;
     let from = lines.len();
     for (member, family) in names {
-        let open = lines.last_mut().filter(|_| sum > 0.0).filter(|line| {
-            line.values.len() < FAMILY && line.text.len() + member.text.len() + 2 <= NAME_LINE
-        });
+        let open = lines
+            .last_mut()
+            .filter(|_| sum > 0.0)
+            .filter(|line| line.values.len() < FAMILY && line.text.len() + member.text.len() + 2 <= NAME_LINE);
         match open {
             Some(line) => {
                 line.text.push_str(", ");
@@ -161,7 +162,9 @@ fn swapped(judgements: &[Judgement<'_>], swaps: &[Swap<'_>], summary: &Summary<'
         let Some(family) = judgements.get(swap.signal).map(|judgement| judgement.signal) else { continue };
         let says = summary.piece(swap.piece);
         // The statement that says most about it; else the name itself.
-        let names_it = |judgement: &&Judgement<'_>| judgement.signal.order > 0 && judgement.signal.values.contains(&swap.ours.text);
+        let names_it = |judgement: &&Judgement<'_>| {
+            judgement.signal.order > 0 && judgement.signal.values.contains(&swap.ours.text)
+        };
         let signal = judgements.iter().find(names_it).map_or(family, |judgement| judgement.signal);
         let text = if signal.order > 0 { signal.text.clone() } else { swap.ours.text.clone() };
         let mut values = vec![swap.ours.text.clone()];

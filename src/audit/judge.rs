@@ -73,8 +73,15 @@ fn judge<'a>(
     retained: &dyn Fn(u32) -> bool,
     scratch: &mut Scratch,
 ) -> Judgement<'a> {
-    let mut judgement =
-        Judgement { signal, status: Status::Preserved, kept: 1.0, says: None, gone: Vec::new(), why: String::new(), retained: false };
+    let mut judgement = Judgement {
+        signal,
+        status: Status::Preserved,
+        kept: 1.0,
+        says: None,
+        gone: Vec::new(),
+        why: String::new(),
+        retained: false,
+    };
     if signal.superseded {
         judgement.status = Status::Superseded;
         judgement.why = "a later message overturned it".to_string();

@@ -426,7 +426,9 @@ fn detect(path: &Path, control: &Control) -> Result<Format, TranscriptError> {
         let looked = match lines.next()? {
             None => break,
             Some(RawLine::Whole { bytes, .. }) if bytes.trim_ascii().is_empty() => continue,
-            Some(RawLine::Whole { number, bytes }) => look(bytes).map(|peek| Format::of(&peek)).map_err(|why| (number, why)),
+            Some(RawLine::Whole { number, bytes }) => {
+                look(bytes).map(|peek| Format::of(&peek)).map_err(|why| (number, why))
+            }
             Some(RawLine::Oversize { number, peek, .. }) => {
                 peek.map(|peek| Format::of(&peek)).map_err(|why| (number, why))
             }
