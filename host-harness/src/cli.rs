@@ -9,6 +9,8 @@ mod live;
 mod probe;
 mod replay;
 mod scan;
+mod watch;
+mod what_if;
 
 use crate::runtime::{ComponentPlugin, Services, SharedTokens};
 pub(crate) use scan::Row;
@@ -52,6 +54,10 @@ enum Command {
     Replay(replay::ReplayArgs),
     /// Audits every compaction in the transcripts below some folders.
     Scan(scan::ScanArgs),
+    /// Follows a session while it is written: the budget line, and an audit of each compaction.
+    Watch(watch::WatchArgs),
+    /// What recorded compactions would have kept with another plan.
+    WhatIf(what_if::WhatIfArgs),
     /// Prints completions for a shell.
     Completions {
         /// Which shell.
@@ -93,6 +99,8 @@ pub fn main() -> ExitCode {
         Command::Probe(args) => probe::run(&args),
         Command::Replay(args) => replay::run(&args),
         Command::Scan(args) => scan::run(&args),
+        Command::Watch(args) => watch::run(&args),
+        Command::WhatIf(args) => what_if::run(&args),
         Command::Completions { shell } => {
             clap_complete::generate(shell, &mut Cli::command(), "compact-review", &mut std::io::stdout());
             Ok(Outcome::Fine)
