@@ -16,6 +16,8 @@ mod replay;
 mod scan;
 mod simulate;
 mod status;
+mod watch;
+mod what_if;
 
 use crate::runtime::{ComponentPlugin, Services, SharedTokens};
 pub(crate) use scan::Row;
@@ -77,6 +79,10 @@ enum Command {
     Plan(status::PlanArgs),
     /// Runs the messages of a recorded session through the simulated gateway, which compacts as the plugin plans it.
     Simulate(simulate::SimulateArgs),
+    /// Follows a session while it is written: the budget line, and an audit of each compaction.
+    Watch(watch::WatchArgs),
+    /// What recorded compactions would have kept with another plan.
+    WhatIf(what_if::WhatIfArgs),
     /// Prints completions for a shell.
     Completions {
         /// Which shell.
@@ -125,6 +131,8 @@ pub fn main() -> ExitCode {
         Command::Status(args) => status::run(&args),
         Command::Plan(args) => status::run_plan(&args),
         Command::Simulate(args) => simulate::run(&args),
+        Command::Watch(args) => watch::run(&args),
+        Command::WhatIf(args) => what_if::run(&args),
         Command::Completions { shell } => {
             clap_complete::generate(shell, &mut Cli::command(), "compact-review", &mut std::io::stdout());
             Ok(Outcome::Fine)

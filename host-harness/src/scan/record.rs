@@ -226,11 +226,11 @@ fn shown(text: &str, most: usize) -> String {
 
 fn facts(lost: &[Finding], reviewed: &Reviewed) -> (Vec<LostFact>, Vec<SourceMessage>) {
     let messages: HashMap<&str, usize> =
-        reviewed.messages.iter().enumerate().map(|(index, message)| (message.id.as_str(), index)).collect();
+        reviewed.before.messages.iter().enumerate().map(|(index, message)| (message.id.as_str(), index)).collect();
     let mut sources = Vec::new();
     let mut places: HashMap<&str, usize> = HashMap::new();
     let facts = lost.iter().take(MAX_FINDINGS).map(|finding| {
-        let message = messages.get(finding.message_id.as_str()).and_then(|index| reviewed.messages.get(*index));
+        let message = messages.get(finding.message_id.as_str()).and_then(|index| reviewed.before.messages.get(*index));
         let source = *places.entry(finding.message_id.as_str()).or_insert_with(|| {
             sources.push(SourceMessage {
                 id: finding.message_id.clone(),
