@@ -5,7 +5,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { after, before, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { faithfulSummary, lossySummary, prompts, ticket } from "./conversations.js";
+import { emptySummary, faithfulSummary, lossySummary, prompts, ticket } from "./conversations.js";
 import { FakeModel } from "./fake-model.js";
 import { Gateway, eventually } from "./gateway.js";
 import { trappingCopy } from "./trap.js";
@@ -306,13 +306,18 @@ describe("the plugin with compaction.mode default", () => {
   test("calls an empty summary failed and keeps the checkpoint", async () => {
     const session = "agent:main:empty";
     const project = "Sandpiper";
-    model.summarize(project, "\n");
+    model.summarize(project, emptySummary());
     await talk(gateway, session, project);
+    await gateway.say(session, "/compact-review checkpoint");
     await gateway.say(session, "/compact");
     const [entry = ""] = entries(gateway, session);
-    assert.match(entry, /\(failed/);
+    assert.match(entry, /\(failed/, await gateway.lastReply(session));
     const checkpoint = gateway.memory("checkpoint.md");
-    assert.ok(checkpoint.includes(session) && checkpoint.includes("Never deploy on Fridays"));
+    assert.ok(checkpoint.includes(session) && checkpoint.includes("Never deploy on Fridays"), "the pre-image stands");
+    const earlier = fs.readdirSync(path.join(gateway.workspace, "memory", "checkpoints"));
+    const texts = earlier.map((name) => gateway.memory(path.join("checkpoints", name)));
+    assert.ok(texts.some((text) => text.includes(session)), "and the one before it is kept");
+    assert.match(await gateway.lastReply(session), /⚠️/, "told in the chat, as the settings ask for");
   });
 });
 

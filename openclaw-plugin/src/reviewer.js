@@ -437,7 +437,7 @@ export class Reviewer {
 
   /** @param {Identity} identity @param {string[]} notices */
   #tell(identity, notices) {
-    for (const notice of notices) this.api.logger.info(`${identity.sessionKey}: ${notice}`);
+    for (const line of notices) this.api.logger.info(`${identity.sessionKey}: ${line}`);
   }
 
   #checkedSettings() {
