@@ -2,7 +2,7 @@
 //! `{"id", "summary", "facts": […]}` gives lines `{"id", "features": [[…], …]}`.
 #![allow(missing_docs)]
 
-use compact_review::audit::matching::{Fact, Index, Scratch};
+use compact_review::audit::matching::{Index, Scratch};
 use compact_review::audit::probe;
 use serde_json::{Value, json};
 
@@ -13,8 +13,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let index = Index::new(item["summary"].as_str().unwrap_or_default());
         let mut scratch = Scratch::default();
         let facts = item["facts"].as_array().ok_or("facts is no list")?;
-        let read = |fact: &Value| probe::features(&index, &Fact::new(fact.as_str().unwrap_or_default()), &mut scratch);
-        let features: Vec<_> = facts.iter().map(read).collect();
+        let facts = probe::read(facts.iter().map(|fact| fact.as_str().unwrap_or_default()));
+        let features: Vec<_> = facts.iter().map(|fact| probe::features(&index, fact, &mut scratch)).collect();
         println!("{}", json!({ "id": item["id"], "features": features }));
     }
     Ok(())

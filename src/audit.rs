@@ -20,6 +20,7 @@ mod invented;
 mod judge;
 mod score;
 mod summary;
+mod swaps;
 mod verdict;
 
 pub use probe::probe;
@@ -28,6 +29,8 @@ pub use probe::probe;
 const FAITHFUL: f64 = 85.0;
 /// What claims that the messages do not bear out cost at most.
 const DOUBT: f64 = 10.0;
+/// What a value in the place of another costs.
+const SWAP: f64 = 1.0;
 /// A lost signal of this salience is worth an alert.
 const CRITICAL: f64 = 0.70;
 
@@ -88,24 +91,22 @@ fn compare(
 ) {
     let summary = summary::Summary::new(text);
     let retained = findings::Retained::new(ledger, event);
-    let mut hits = Vec::new();
-    let judgements: Vec<_> = ledger
-        .signals
-        .iter()
-        .map(|signal| judge::judge(signal, &summary, &|index| retained.has(index), &mut hits))
-        .collect();
-    report.categories = score::categories(&judgements);
+    let judgements = judge::judge_all(&ledger.signals, &summary, &|index| retained.has(index));
+    let shares = score::shares(&judgements);
+    report.categories = shares.iter().map(|share| share.category.clone()).collect();
+    let swaps = swaps::swaps(&summary, ledger, &judgements);
     report.invented = invented::invented(&summary, ledger);
     let pins = findings::lost_pins(settings, &summary);
-    let mut score = score::score(&report.categories)
+    let mut score = score::score(&shares, &judgements)
         - report.invented.len().min(10) as f64 * 0.3
-        - DOUBT * claims::doubt(&summary, &ledger.signals);
+        - DOUBT * (1.0 - claims::borne_out(&summary, ledger)) / 2.0
+        - swaps.len().min(10) as f64 * SWAP;
     // A pin is a promise: each lost one halves what is left.
     for _ in &pins {
         score /= 2.0;
     }
     report.lost = pins;
-    report.lost.extend(findings::findings(&judgements));
+    report.lost.extend(findings::findings(&judgements, &swaps, &summary));
     report.lost.truncate(settings.audit.max_findings as usize);
     report.notices = ledger.notices();
     let rules = report.lost.iter().filter(|finding| is_rule(finding)).count();

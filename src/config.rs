@@ -14,7 +14,7 @@ pub struct Settings {
     pub recovery: RecoverySettings,
     /// What is written to the daily notes.
     pub notes: NoteSettings,
-    /// What is kept of checkpoints.
+    /// When checkpoints are written outside a compaction, and what is kept of them.
     pub checkpoint: CheckpointSettings,
     /// How the token budget is watched and what is done about it.
     pub budget: BudgetSettings,
@@ -68,10 +68,21 @@ impl Default for NoteSettings {
     }
 }
 
-/// What is kept of checkpoints.
+/// When checkpoints are written outside a compaction, and what is kept of them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub struct CheckpointSettings {
+    /// A checkpoint is due after so many minutes. 0 to 1440; 0 is off.
+    pub every_minutes: u32,
+    /// The same where the last one found a complex task: many open steps, or tools that fail. 0 to 1440; 0 is as
+    /// `everyMinutes`.
+    pub every_minutes_complex: u32,
+    /// A checkpoint is due after so many prompts of the user. 0 to 1000; 0 is off.
+    pub every_exchanges: u32,
+    /// A checkpoint is due when the budget crosses a threshold whose action is `checkpoint` or stronger.
+    pub on_threshold: bool,
+    /// A checkpoint is written when the gateway announces a reset (`/new`, `/reset`).
+    pub before_reset: bool,
     /// How many earlier checkpoints are kept. 1 to 10000.
     pub keep_count: u32,
     /// How many bytes of them are kept. 10000 to 1000000000.
@@ -80,7 +91,15 @@ pub struct CheckpointSettings {
 
 impl Default for CheckpointSettings {
     fn default() -> Self {
-        CheckpointSettings { keep_count: 50, keep_bytes: 5 * 1024 * 1024 }
+        CheckpointSettings {
+            every_minutes: 10,
+            every_minutes_complex: 5,
+            every_exchanges: 10,
+            on_threshold: true,
+            before_reset: true,
+            keep_count: 50,
+            keep_bytes: 5 * 1024 * 1024,
+        }
     }
 }
 
@@ -91,6 +110,9 @@ impl CheckpointSettings {
     }
 
     fn check(&self) -> Result<(), String> {
+        range("checkpoint.everyMinutes", self.every_minutes.into(), 0, 1440)?;
+        range("checkpoint.everyMinutesComplex", self.every_minutes_complex.into(), 0, 1440)?;
+        range("checkpoint.everyExchanges", self.every_exchanges.into(), 0, 1000)?;
         range("checkpoint.keepCount", self.keep_count.into(), 1, 10_000)?;
         range("checkpoint.keepBytes", self.keep_bytes, 10_000, 1_000_000_000)
     }

@@ -3,19 +3,24 @@
 //! Around a compaction: [`before_compaction`], [`after_compaction`], [`before_prompt`]. Between two:
 //! [`checkpoint`](fn@checkpoint), [`session_start`], and the budget's [`usage`], [`status`] and [`plan`].
 
+mod recovery;
 mod session;
+mod write;
 
 pub use crate::budget::hooks::{plan, status, usage};
-pub use session::{before_prompt, checkpoint, session_start};
+pub use recovery::before_prompt;
+pub use session::{checkpoint, session_start};
 
 use crate::audit;
 use crate::budget::hooks as budget;
-use crate::checkpoint as notes;
+use crate::checkpoint::reading::{Reading, summary_without_secrets};
+use crate::checkpoint::{self as notes, Baseline, Record, carried};
 use crate::config::Settings;
 use crate::event::{AfterCompaction, BeforeCompaction, Session};
 use crate::host::{Host, HostError, LogLevel, slot};
-use crate::report::{CheckpointOutcome, HookError, Report, WriteOutcome, WriteTarget};
-use crate::signal::{self, Ledger};
+use crate::report::{Alert, AlertLevel, CheckpointOutcome, HookError, Report, Verdict, WriteTarget};
+use crate::signal::{Ledger, Signal};
+use write::{write_checkpoint, write_outcome};
 
 /// Checks settings; gives the effective ones as JSON.
 pub fn configure(settings: &str) -> Result<String, HookError> {
@@ -26,14 +31,24 @@ pub fn configure(settings: &str) -> Result<String, HookError> {
 pub fn before_compaction(host: &mut dyn Host, event: &BeforeCompaction) -> Result<CheckpointOutcome, HookError> {
     check_session(&event.session)?;
     let settings = load_settings(host)?;
-    let ledger = signal::survey(event, &settings);
-    let mut outcome =
-        CheckpointOutcome { signals: ledger.len() as u32, notices: ledger.notices(), ..Default::default() };
+    let key = &event.session.session_key;
+    let reading = Reading::of(event);
+    let event = reading.event.as_ref();
+    let mut outcome = CheckpointOutcome::default();
+    let mut record = load_record(host, key, &mut outcome.problems);
+    let carried = load_carried(host, key, &mut outcome.problems);
+    let ledger = reading.ledger(&settings, carried);
+    outcome.signals = ledger.len() as u32;
+    outcome.notices = ledger.notices();
+    session::look_for_truncation(host, &settings, &record, event, &mut outcome);
 
     // The checkpoint first: if anything fails after it, a person can still read what was going on.
-    write_checkpoint(host, &settings, &ledger, event, None, &mut outcome);
-    let saved = host.save_state(&event.session.session_key, slot::SIGNALS, &ledger.to_bytes());
+    write_checkpoint(host, &settings, &ledger, event, None, &mut record, &mut outcome);
+    let saved = host.save_state(key, slot::SIGNALS, &ledger.to_bytes());
     keep_or_tell(host, &mut outcome.problems, "the ledger was not saved, the audit will be unverifiable", saved);
+    record.compacting = Some(event.now);
+    record.baseline = Baseline::of(event);
+    save_record(host, key, &record, &mut outcome.problems);
     match budget::compaction_began(host, event) {
         Ok(()) => {}
         Err(error) => outcome.problems.push(error.to_string()),
@@ -45,37 +60,31 @@ pub fn before_compaction(host: &mut dyn Host, event: &BeforeCompaction) -> Resul
 pub fn after_compaction(host: &mut dyn Host, event: &AfterCompaction) -> Result<Report, HookError> {
     check_session(&event.session)?;
     let settings = load_settings(host)?;
+    let event = summary_without_secrets(event);
+    let event = event.as_ref();
     let key = &event.session.session_key;
-    let saved = host
-        .load_state(key, slot::SIGNALS)
-        .map_err(|error| HookError::Storage(format!("the ledger was not loaded: {error}")))?;
-    let ledger = match saved {
-        None => None,
-        Some(bytes) => match Ledger::from_bytes(&bytes) {
-            Ok(ledger) => Some(ledger),
-            Err(why) => {
-                host.log(LogLevel::Error, &format!("the ledger of {key} is not readable: {why}"));
-                None
-            }
-        },
-    };
+    let ledger = load_ledger(host, key)?;
 
     let mut report = audit::review(host, ledger.as_ref(), event, &settings);
+    let mut record = load_record(host, key, &mut report.problems);
+    report.alerts.extend(first_kept_is_unknown(ledger.as_ref(), event));
     for alert in &report.alerts {
         host.alert(alert);
     }
     if settings.notes.enabled
-        && let Some(entry) = notes::note_entry(&report, ledger.as_ref(), event, &settings)
+        && let Some(entry) =
+            notes::note_entry(&report, ledger.as_ref(), event, &settings, record.not_written.as_deref())
     {
         let written = host.append_note(&entry).map(|place| place.place);
         report.writes.push(write_outcome(host, &mut report.problems, WriteTarget::DailyNote, entry.text, written));
     }
-    if settings.recovery.enabled
-        && let Some(recovery) = &report.recovery
-    {
-        let saved = host.save_state(key, slot::RECOVERY, recovery.text.as_bytes());
-        keep_or_tell(host, &mut report.problems, "the recovery text was not kept for the next prompt", saved);
+    if event.messages_dropped != Some(0) {
+        recovery::keep(host, &settings, ledger.as_ref(), event, &record, &mut report);
+        carry(host, key, ledger.as_ref(), &mut report);
+        record.baseline = Baseline::after(event);
     }
+    (record.compacting, record.not_written) = (None, None);
+    save_record(host, key, &record, &mut report.problems);
     match budget::compaction_ended(host, event) {
         Ok(notices) => report.notices.extend(notices),
         Err(error) => report.problems.push(error.to_string()),
@@ -100,37 +109,68 @@ pub(crate) fn load_settings(host: &mut dyn Host) -> Result<Settings, HookError> 
     Settings::parse(json.as_deref())
 }
 
-/// The checkpoint of these signals replaces the one that stands; one that says nothing does not.
-fn write_checkpoint(
-    host: &mut dyn Host,
-    settings: &Settings,
-    ledger: &Ledger,
-    event: &BeforeCompaction,
-    prose: Option<&str>,
-    outcome: &mut CheckpointOutcome,
-) {
-    let Some(text) = notes::active(ledger, event, prose) else {
-        outcome.notices.push("no checkpoint was written: nothing was found to save; an earlier one stays".to_string());
-        return;
-    };
-    let written = host.write_checkpoint(&event.session.session_key, &text, settings.checkpoint.retention());
-    outcome.writes.push(write_outcome(host, &mut outcome.problems, WriteTarget::Checkpoint, text, written));
-}
-
-fn write_outcome(
-    host: &mut dyn Host,
-    problems: &mut Vec<String>,
-    target: WriteTarget,
-    text: String,
-    written: Result<String, HostError>,
-) -> WriteOutcome {
-    match written {
-        Ok(place) => WriteOutcome { target, place: Some(place), error: None, text },
-        Err(error) => {
-            keep_or_tell(host, problems, &format!("the {} was not written", target.name()), Err(error.clone()));
-            WriteOutcome { target, place: None, error: Some(error.to_string()), text }
+fn load_ledger(host: &mut dyn Host, key: &str) -> Result<Option<Ledger>, HookError> {
+    let saved = host
+        .load_state(key, slot::SIGNALS)
+        .map_err(|error| HookError::Storage(format!("the ledger was not loaded: {error}")))?;
+    let Some(bytes) = saved else { return Ok(None) };
+    match Ledger::from_bytes(&bytes) {
+        Ok(ledger) => Ok(Some(ledger)),
+        Err(why) => {
+            host.log(LogLevel::Error, &format!("the ledger of {key} is not readable: {why}"));
+            Ok(None)
         }
     }
+}
+
+/// The compaction kept messages from an entry on that nobody has seen: those before it are gone untold.
+fn first_kept_is_unknown(ledger: Option<&Ledger>, event: &AfterCompaction) -> Option<Alert> {
+    let (ledger, id) = (ledger?, event.first_kept_entry_id.as_deref()?);
+    let known = ledger.message_count == 0 || ledger.position(id).is_some();
+    // Where nothing is kept, the id can be that of the message to come.
+    if known || event.messages_retained == Some(0) {
+        return None;
+    }
+    let id = notes::quote::quote(id, 60);
+    let text = format!(
+        "the compaction keeps messages from {id} on, which before_compaction was not given: messages may be gone that nobody \
+         told of; the checkpoint has what was known"
+    );
+    Some(Alert { level: AlertLevel::Warning, code: "silent-truncation".to_string(), text })
+}
+
+/// What was lost is looked for again at the next compaction.
+fn carry(host: &mut dyn Host, key: &str, ledger: Option<&Ledger>, report: &mut Report) {
+    let Some(ledger) = ledger.filter(|_| report.verdict != Verdict::Unverifiable) else { return };
+    let kept = if report.lost.is_empty() {
+        host.clear_state(key, slot::CARRIED)
+    } else {
+        host.save_state(key, slot::CARRIED, &carried::keep(ledger, report))
+    };
+    keep_or_tell(host, &mut report.problems, "what was lost was not kept for the next compaction", kept);
+}
+
+fn load_carried(host: &mut dyn Host, key: &str, problems: &mut Vec<String>) -> Vec<Signal> {
+    match host.load_state(key, slot::CARRIED) {
+        Ok(bytes) => bytes.map(|bytes| carried::read(&bytes)).unwrap_or_default(),
+        Err(error) => {
+            problems.push(format!("what an earlier compaction lost was not loaded: {error}"));
+            Vec::new()
+        }
+    }
+}
+
+/// What is known of the session's checkpoints. A hook does its work without it too.
+fn load_record(host: &mut dyn Host, key: &str, problems: &mut Vec<String>) -> Record {
+    Record::load(host, key).unwrap_or_else(|error| {
+        problems.push(format!("what was known of the checkpoints was not loaded: {error}"));
+        Record::default()
+    })
+}
+
+fn save_record(host: &mut dyn Host, key: &str, record: &Record, problems: &mut Vec<String>) {
+    let saved = record.save(host, key);
+    keep_or_tell(host, problems, "what is known of the checkpoints was not saved", saved);
 }
 
 fn keep_or_tell(host: &mut dyn Host, problems: &mut Vec<String>, what: &str, done: Result<(), HostError>) {

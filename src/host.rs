@@ -80,6 +80,10 @@ pub mod slot {
     pub const RECOVERY: &str = "recovery";
     /// How full the context is: see [`crate::budget::track::Tracker`].
     pub const BUDGET: &str = "budget";
+    /// When the last checkpoint was written and what was handed back: see [`crate::checkpoint::Record`].
+    pub const CHECKPOINTS: &str = "checkpoints";
+    /// What the last compaction lost, for the next one: a ledger of those signals.
+    pub const CARRIED: &str = "carried";
 }
 
 /// The plugin's whole reach.

@@ -10,11 +10,14 @@ use crate::event::{BeforeCompaction, LocalTime, Reason, Role};
 use crate::report::Kind;
 
 pub mod cues;
-mod inventory;
+pub mod inventory;
+mod learned;
 mod ledger;
 mod lists;
 pub mod names;
 pub mod prose;
+pub mod stance;
+pub mod supersession;
 mod survey;
 pub mod weights;
 
@@ -27,6 +30,10 @@ pub struct Member {
     pub values: Vec<String>,
     /// The newest message that carries it.
     pub last_index: u32,
+    /// Hashes of the words beside which it was said last: what it is the name of.
+    pub company: Vec<u32>,
+    /// Of a name: how surely it will be needed again, from 0 to 1.
+    pub weight: f64,
 }
 
 /// Something that a summary should keep.
@@ -105,10 +112,30 @@ pub struct Ledger {
     pub message_hashes: Vec<u32>,
     /// Hashes of all names and numbers of the conversation, sorted.
     pub known: Vec<u32>,
+    /// What the messages last said of each word.
+    pub stances: stance::Stances,
     /// The signals, most important first.
     pub signals: Vec<Signal>,
     /// What was left out, and by which rule.
     pub cut: Vec<String>,
+}
+
+/// A statement or a name that could become a signal, for the trainer in `tools/`.
+#[derive(Clone, Debug)]
+pub struct Candidate {
+    /// As it stands in the source.
+    pub text: String,
+    /// Which message.
+    pub message_index: u32,
+    /// Who said it.
+    pub role: Role,
+    /// What its model reads, by number.
+    pub features: Vec<(usize, f64)>,
+}
+
+/// All statements and all names with what their models read: the trainer's view of a conversation.
+pub fn candidates(event: &BeforeCompaction) -> (Vec<Candidate>, Vec<Candidate>) {
+    survey::candidates(event)
 }
 
 /// Reads all messages once.

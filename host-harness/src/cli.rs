@@ -5,10 +5,14 @@
 mod audit;
 mod demo;
 mod input;
+mod live;
 mod probe;
 mod replay;
+mod scan;
 
 use crate::runtime::{ComponentPlugin, Services, SharedTokens};
+pub(crate) use scan::Row;
+
 use crate::tokens::TokenCounter;
 use anyhow::{Context, Result};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
@@ -31,6 +35,7 @@ Examples:
   compact-review audit events.json             the two hook payloads of one compaction
   compact-review audit --fail-under 70 e.json  exit code 1 if the score is below 70
   compact-review replay session.jsonl          every compaction of a recorded session
+  compact-review scan --html report.html       every session on this machine, as a page
   compact-review completions bash              completions for the shell
 
 Exit codes: 0 fine, 1 loss beyond --fail-under, 2 bad input or usage.";
@@ -43,8 +48,10 @@ enum Command {
     Audit(audit::AuditArgs),
     /// Is each stated fact in the summary? Reads lines {"id", "summary", "facts": […]}.
     Probe(probe::ProbeArgs),
-    /// Runs a recorded session (OpenClaw or Pi JSONL) through the simulated gateway and audits its compactions.
+    /// Plays a recorded session of any format and audits its compactions; with --speed, message by message.
     Replay(replay::ReplayArgs),
+    /// Audits every compaction in the transcripts below some folders.
+    Scan(scan::ScanArgs),
     /// Prints completions for a shell.
     Completions {
         /// Which shell.
@@ -85,6 +92,7 @@ pub fn main() -> ExitCode {
         Command::Audit(args) => audit::run(&args),
         Command::Probe(args) => probe::run(&args),
         Command::Replay(args) => replay::run(&args),
+        Command::Scan(args) => scan::run(&args),
         Command::Completions { shell } => {
             clap_complete::generate(shell, &mut Cli::command(), "compact-review", &mut std::io::stdout());
             Ok(Outcome::Fine)
@@ -93,6 +101,8 @@ pub fn main() -> ExitCode {
     match done {
         Ok(Outcome::Fine) => ExitCode::SUCCESS,
         Ok(Outcome::BelowLimit) => ExitCode::from(1),
+        Ok(Outcome::BadInput) => ExitCode::from(2),
+        Ok(Outcome::Interrupted) => ExitCode::from(130),
         Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             anstream::eprintln!("{RED}error{RED:#}: {error:#}");
@@ -108,6 +118,10 @@ const RED: anstyle::Style = anstyle::AnsiColor::Red.on_default().bold();
 enum Outcome {
     Fine,
     BelowLimit,
+    /// Something that could not be read was named; the rest was done.
+    BadInput,
+    /// A person stopped it.
+    Interrupted,
 }
 
 impl Outcome {

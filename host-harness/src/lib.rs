@@ -5,6 +5,8 @@
 //! | [`runtime`] | wasmtime: the component, its limits, what the host gives it |
 //! | [`gateway`] | sessions that fill up, compactions, hooks in every shape that real gateways emit, faults |
 //! | [`transcript`] | readers for recorded sessions |
+//! | [`review`] | audits the compactions of a recorded session |
+//! | [`scan`] | every transcript below some folders |
 //! | [`notes`] | the workspace's `memory/` folder |
 //! | [`tokens`] | real tokenizers |
 //! | [`report`] | an audit for people and for programs |
@@ -14,6 +16,8 @@ pub mod cli;
 pub mod gateway;
 pub mod notes;
 pub mod report;
+pub mod review;
 pub mod runtime;
+pub mod scan;
 pub mod tokens;
 pub mod transcript;

@@ -1,4 +1,5 @@
-//! An audit for people ([`terminal`]) and for programs ([`json`]).
+//! An audit for people ([`terminal`], [`html`]) and for programs ([`json`]).
 
+pub mod html;
 pub mod json;
 pub mod terminal;

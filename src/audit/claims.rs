@@ -1,69 +1,42 @@
-//! Do the claims of the summary (done, pending, failed, not) fit what the messages said about the same things?
-//!
-//! A single flipped word is too little for a match of sentences. So each claim of a piece is weighed by its other words:
-//! of the statements that use them, how many make the same claim?
+//! Do the sides that the summary takes (done, pending, failed, not, without …) fit what the messages last said?
 
 use super::summary::Summary;
-use crate::signal::Signal;
-use crate::text::cue::{self, Cues};
-use crate::text::{lexicon, tokens};
-use std::collections::HashMap;
+use crate::signal::Ledger;
+use crate::signal::stance::{Reading, Side};
+use crate::text::UnitKind;
 
-const CLAIMS: [Cues; 4] = [Cues::DONE, Cues::PENDING, Cues::FAILED, Cues::NEGATION];
-/// Words more common than this tell nothing about the subject.
-const MIN_WEIGHT: f32 = 0.5;
+/// Fewer claims than this say less.
+const MANY_CLAIMS: u32 = 30;
+/// A line of at most so many words that ends with a colon is a heading.
+const HEADING_WORDS: usize = 5;
 
-/// From 0 to 1: how little the claims of a summary are borne out by the statements.
-pub fn doubt(summary: &Summary<'_>, signals: &[Signal]) -> f64 {
-    let mut words: HashMap<u64, [f32; 5]> = HashMap::new();
-    let mut base = [1.0f32; 5];
-    for signal in signals.iter().filter(|signal| signal.order > 0) {
-        let cues = cue::of_text(&signal.text);
-        let mut seen: Vec<u64> = Vec::new();
-        subject(&signal.text, |word| {
-            if !seen.contains(&word) {
-                seen.push(word);
-                count(words.entry(word).or_default(), cues);
-            }
-        });
-        count(&mut base, cues);
-    }
-    let (mut total, mut claims) = (0.0, 0u32);
+/// From -1 to 1: how well the claims of a summary are borne out.
+pub fn borne_out(summary: &Summary<'_>, ledger: &Ledger) -> f64 {
+    let (mut total, mut count) = (0.0, 0u32);
+    let mut reading = Reading::default();
+    let mut heading: Option<Side> = None;
     for (number, piece) in summary.pieces.iter().enumerate() {
-        for (place, claim) in CLAIMS.iter().enumerate() {
-            let claimed = piece.cues.has(*claim);
-            let (mut support, mut weight) = (0.0f32, 0.0f32);
-            subject(summary.piece(number), |word| {
-                if let Some(counts) = words.get(&word) {
-                    let prior = base[place] / base[4];
-                    support += (counts[place] + prior) / (counts[4] + 1.0);
-                    weight += 1.0;
-                }
-            });
-            if weight > 0.0 {
-                let share = f64::from(support / weight);
-                total += if claimed { 1.0 - share } else { share };
-                claims += 1;
+        let text = summary.piece(number);
+        reading.read(text);
+        let is_heading = piece.kind == UnitKind::Heading
+            || text.trim_end_matches(['*', ' ']).ends_with([':', '：']) && reading.words.len() <= HEADING_WORDS;
+        if is_heading {
+            heading = reading.sides.first().map(|(side, _)| *side);
+            continue;
+        }
+        let mut claim = |side: Side, words: &[u64]| {
+            if let Some(fit) = ledger.stances.fit(side, words) {
+                total += fit;
+                count += 1;
             }
+        };
+        for (side, place) in &reading.sides {
+            claim(*side, reading.around(*place));
+        }
+        // What stands below "Pending" is said to be pending.
+        if let Some(side) = heading.filter(|_| reading.sides.is_empty()) {
+            claim(side, &reading.words);
         }
     }
-    if claims == 0 { 0.0 } else { total / f64::from(claims) }
-}
-
-fn count(counts: &mut [f32; 5], cues: Cues) {
-    for (place, claim) in CLAIMS.iter().enumerate() {
-        if cues.has(*claim) {
-            counts[place] += 1.0;
-        }
-    }
-    counts[4] += 1.0;
-}
-
-fn subject(text: &str, mut found: impl FnMut(u64)) {
-    tokens(text, |token| {
-        let entry = lexicon::entry(token.hash);
-        if token.is_word() && entry.weight >= MIN_WEIGHT && cue::of_word(token.hash).is_none() {
-            found(entry.base);
-        }
-    });
+    total / f64::from(count.max(MANY_CLAIMS))
 }

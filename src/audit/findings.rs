@@ -2,11 +2,13 @@
 
 use super::judge::Judgement;
 use super::summary::Summary;
+use super::swaps::Swap;
 use crate::config::Settings;
 use crate::event::{AfterCompaction, Role};
+use crate::redact::redact;
 use crate::report::{Finding, Kind, Status};
-use crate::signal::weights::{MAX_MEMBERS, MAX_TEXT};
-use crate::signal::{Ledger, bounded};
+use crate::signal::weights::{FAMILY, MAX_MEMBERS, MAX_TEXT, NAME_BANDS, NAME_LINE, NAMES_TOP};
+use crate::signal::{Ledger, Member, bounded, names};
 
 /// Which messages still stand verbatim.
 pub struct Retained {
@@ -40,20 +42,22 @@ impl Retained {
 
 /// Signals of less salience are counted in the score but not listed.
 const LISTED: f64 = 0.12;
+/// A value in the place of another matters at least so much.
+const SWAPPED: f64 = 0.5;
 /// An altered fact is worse than a dropped one.
 const ALTERED: f64 = 0.15;
 
 /// The findings, most important first.
-pub fn findings(judgements: &[Judgement<'_>]) -> Vec<Finding> {
+pub fn findings(judgements: &[Judgement<'_>], swaps: &[Swap<'_>], summary: &Summary<'_>) -> Vec<Finding> {
     let mut lost: Vec<(f64, &Judgement<'_>)> = judgements
         .iter()
         .filter(|judgement| matches!(judgement.status, Status::Dropped | Status::Altered))
-        .filter(|judgement| judgement.signal.salience >= LISTED)
+        .filter(|judgement| judgement.signal.salience >= LISTED && !is_names(judgement))
         .map(|judgement| (priority(judgement), judgement))
         .collect();
     lost.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.signal.order.cmp(&b.1.signal.order)));
-    let mut findings: Vec<Finding> = Vec::new();
-    let mut orders: Vec<(u32, u32)> = Vec::new();
+    let mut findings = swapped(judgements, swaps, summary);
+    let mut orders: Vec<(u32, u32)> = vec![(0, 0); findings.len()];
     for (priority, judgement) in lost {
         let signal = judgement.signal;
         let mut finding = finding(judgement, priority);
@@ -81,6 +85,109 @@ pub fn findings(judgements: &[Judgement<'_>]) -> Vec<Finding> {
         orders.push((signal.order, signal.order));
         findings.push(finding);
     }
+    findings.extend(name_lines(judgements));
+    findings.sort_by(|a, b| b.salience.total_cmp(&a.salience));
+    findings
+}
+
+/// Names that were used together, and not a list of values.
+fn is_names(judgement: &Judgement<'_>) -> bool {
+    judgement.signal.members.first().is_some_and(|member| member.weight > 0.0)
+}
+
+/// The lost names, packed into lines by how surely they will be needed: those of one family together.
+fn name_lines(judgements: &[Judgement<'_>]) -> Vec<Finding> {
+    let families = || judgements.iter().filter(|judgement| is_names(judgement));
+    let weights = families().flat_map(|family| &family.signal.members).map(|member| member.weight);
+    let top = weights.fold(0.0f64, f64::max).max(0.01);
+    let mut gone: Vec<(&Member, &Judgement<'_>)> =
+        families().flat_map(|family| family.gone.iter().map(move |member| (*member, family))).collect();
+    gone.sort_by(|a, b| b.0.weight.total_cmp(&a.0.weight));
+    let mut lines: Vec<Finding> = Vec::new();
+    let mut rest = gone.as_slice();
+    for band in NAME_BANDS {
+        let (now, later) = rest.split_at(band.min(rest.len()));
+        rest = later;
+        // Within a band families stay together; the order of the first of each decides.
+        let mut order: Vec<&str> = Vec::new();
+        for (_, family) in now {
+            if !order.contains(&family.signal.id.as_str()) {
+                order.push(&family.signal.id);
+            }
+        }
+        let mut sorted = now.to_vec();
+        sorted.sort_by_key(|(_, family)| order.iter().position(|id| *id == family.signal.id));
+        pack(&sorted, top, &mut lines);
+    }
+    lines
+}
+
+/// One line after another, each as long as a person reads.
+fn pack(names: &[(&Member, &Judgement<'_>)], top: f64, lines: &mut Vec<Finding>) {
+    let mut sum = 0.0;
+    let from = lines.len();
+    for (member, family) in names {
+        let open = lines.last_mut().filter(|_| sum > 0.0).filter(|line| {
+            line.values.len() < FAMILY && line.text.len() + member.text.len() + 2 <= NAME_LINE
+        });
+        match open {
+            Some(line) => {
+                line.text.push_str(", ");
+                line.text.push_str(&member.text);
+                line.values.push(member.text.clone());
+            }
+            None => {
+                sum = 0.0;
+                let mut line = finding(family, 0.0);
+                line.text = member.text.clone();
+                line.values = vec![member.text.clone()];
+                lines.push(line);
+            }
+        }
+        sum += member.weight;
+        if let Some(line) = lines.last_mut() {
+            line.salience = NAMES_TOP * (sum / line.values.len() as f64 / top).min(1.0);
+        }
+    }
+    for line in lines.iter_mut().skip(from) {
+        line.status = Status::Dropped;
+    }
+}
+
+/// Values that the summary put in the place of others: each an altered fact of its own.
+fn swapped(judgements: &[Judgement<'_>], swaps: &[Swap<'_>], summary: &Summary<'_>) -> Vec<Finding> {
+    let mut findings: Vec<Finding> = Vec::new();
+    for swap in swaps {
+        let Some(family) = judgements.get(swap.signal).map(|judgement| judgement.signal) else { continue };
+        let says = summary.piece(swap.piece);
+        // The statement that says most about it; else the name itself.
+        let names_it = |judgement: &&Judgement<'_>| judgement.signal.order > 0 && judgement.signal.values.contains(&swap.ours.text);
+        let signal = judgements.iter().find(names_it).map_or(family, |judgement| judgement.signal);
+        let text = if signal.order > 0 { signal.text.clone() } else { swap.ours.text.clone() };
+        let mut values = vec![swap.ours.text.clone()];
+        // What stands beside it says what it is the value of.
+        names::names(says, |name| {
+            let known = name.text == swap.theirs || values.iter().any(|known| known == name.text);
+            if !known && values.len() < MAX_MEMBERS {
+                values.push(name.text.to_string());
+            }
+        });
+        let mut why = signal.why.clone();
+        why.push(format!("the summary says {} where the messages say {}", swap.theirs, swap.ours.text));
+        findings.push(Finding {
+            id: format!("{}-{}", family.id, findings.len() + 1),
+            kind: signal.kind,
+            text,
+            values,
+            message_id: signal.message_id.clone(),
+            role: signal.role,
+            at: signal.at,
+            salience: (family.salience.max(SWAPPED) + ALTERED).min(1.0),
+            status: Status::Altered,
+            summary_says: Some(redact(bounded(says, MAX_TEXT)).into_owned()),
+            why,
+        });
+    }
     findings
 }
 
@@ -89,7 +196,7 @@ fn priority(judgement: &Judgement<'_>) -> f64 {
     match judgement.status {
         Status::Altered => salience + ALTERED,
         _ if !judgement.gone.is_empty() => salience * (judgement.gone.len() as f64 / 12.0).min(1.0),
-        _ => salience * (0.25 + 0.75 * (1.0 - judgement.kept)),
+        _ => salience * (1.0 - judgement.kept),
     }
 }
 

@@ -11,6 +11,7 @@ use crate::text::cue::{self, Cues};
 use crate::text::lexicon;
 use crate::text::token::{Place, Shape, Token, tokens};
 use crate::text::{Hasher, pair, units};
+use std::collections::HashMap;
 
 mod value;
 pub use value::Presence;
@@ -27,6 +28,10 @@ const PREFIX_LEN: usize = 5;
 const SAME_SUBJECT: f32 = 0.55;
 /// A negation acts on words this close behind it.
 const NEGATION_REACH: u32 = 4;
+/// A negation that acts on this share of a fact is about it.
+const NEGATED_SHARE: f32 = 0.25;
+/// A sentence with so many times the words of a fact says more than the fact.
+const MUCH_LONGER: usize = 2;
 /// A key word stands this close to the value it names.
 const KEY_REACH: u32 = 4;
 
@@ -129,6 +134,12 @@ pub(super) struct Detail {
     pub rarest_missing: f32,
     /// Whether the last word, often the object, is there.
     pub last: bool,
+    /// The longest run of following words of the fact that shares a sentence, as a share of all.
+    pub run: f32,
+    /// The weight of all words that are not there.
+    pub missing: f32,
+    /// How many words the fact has.
+    pub words: usize,
 }
 
 /// Working memory for look-ups: make one for each index, use it for all facts.
@@ -233,8 +244,58 @@ impl Fact {
     }
 }
 
+/// In how many facts of a list each word stands: a word that they share tells them apart least.
+#[derive(Default)]
+pub struct Rarity {
+    counts: HashMap<u64, u32>,
+    facts: u32,
+}
+
+/// What a word that stands in every fact of a list still weighs.
+const SHARED_WEIGHT: f32 = 0.2;
+/// Lists shorter than this say nothing about rarity.
+const MIN_FACTS: u32 = 4;
+
+impl Rarity {
+    /// Counts one fact.
+    pub fn add(&mut self, fact: &Fact) {
+        self.facts += 1;
+        for word in &fact.words {
+            *self.counts.entry(word.base).or_default() += 1;
+        }
+    }
+
+    /// What the count leaves of a word's weight.
+    fn factor(&self, base: u64) -> f32 {
+        if self.facts < MIN_FACTS {
+            return 1.0;
+        }
+        let count = self.counts.get(&base).copied().unwrap_or(1).max(1);
+        let rare = libm::logf(self.facts as f32 / count as f32) / libm::logf(self.facts as f32);
+        SHARED_WEIGHT + (1.0 - SHARED_WEIGHT) * rare
+    }
+
+    /// Gives the words of a fact the weight that they have among all facts.
+    pub fn weigh(&self, fact: &mut Fact) {
+        for word in &mut fact.words {
+            word.weight *= self.factor(word.base);
+        }
+        fact.total = fact.words.iter().map(|word| word.weight).sum();
+    }
+}
+
 fn bits(words: &[Word], has: impl Fn(&Word) -> bool) -> u64 {
     words.iter().take(FACT_WORDS).enumerate().filter(|(_, w)| has(w)).fold(0, |set, (index, _)| set | 1 << index)
+}
+
+/// The longest run of ones.
+fn longest_run(mut bits: u64) -> u32 {
+    let mut length = 0;
+    while bits != 0 {
+        bits &= bits << 1;
+        length += 1;
+    }
+    length
 }
 
 fn is_negated(negations: &[u32], position: u32) -> bool {
@@ -366,6 +427,7 @@ impl<'a> Index<'a> {
         for (index, word) in fact.words.iter().enumerate() {
             if !has(index) && akin & (1 << index) == 0 {
                 detail.rarest_missing = detail.rarest_missing.max(word.weight);
+                detail.missing += word.weight;
             }
             if word.capital || word.shape.is_value() {
                 names += word.weight;
@@ -378,6 +440,9 @@ impl<'a> Index<'a> {
         let joined = (0..pairs).filter(|index| together(*index)).count();
         detail.pairs = if pairs > 0 { joined as f32 / pairs as f32 } else { detail.exact };
         detail.last = fact.words.len().checked_sub(1).is_none_or(has);
+        let run = scratch.exact.iter().zip(&scratch.akin).map(|(e, a)| longest_run(e | a)).max().unwrap_or(0);
+        detail.words = fact.words.len();
+        detail.run = run as f32 / detail.words.max(1) as f32;
         detail
     }
 
@@ -450,15 +515,22 @@ impl<'a> Index<'a> {
         self.value_differs(fact, at as u32).then_some(Conflict::Value)
     }
 
-    /// Whether exactly one side negates a word that both have.
+    /// Whether exactly one side negates most of what both say. A sentence much longer than the fact says more than
+    /// the fact, so that its "not" may belong elsewhere.
     fn polarity_differs(&self, fact: &Fact, sentence: u32, held: u64) -> bool {
         let words = self.sentence_words(sentence);
-        let mut negations = Vec::new();
-        for word in words.iter().filter(|word| cue::of_word(word.base).has(Cues::NEGATION)) {
-            negations.push(word.position);
-        }
-        if fact.negated == 0 && negations.is_empty() {
+        let counted = words.iter().filter(|word| word.weight > COMMON).count();
+        if counted > MUCH_LONGER * fact.words.len() + 4 {
             return false;
+        }
+        let mut negations = Vec::new();
+        for word in words.iter().filter(|word| word.place != Place::Part) {
+            if cue::of_word(word.base).has(Cues::NEGATION) {
+                negations.push(word.position);
+            }
+        }
+        if fact.cues.has(Cues::NEGATION) {
+            return negations.is_empty() && fact.share(fact.negated & held, 0) >= NEGATED_SHARE;
         }
         let mut there = 0u64;
         for (index, word) in fact.words.iter().enumerate().filter(|(index, _)| held & (1 << index) != 0) {
@@ -466,9 +538,7 @@ impl<'a> Index<'a> {
                 there |= 1 << index;
             }
         }
-        let here = fact.negated & held;
-        (here != 0 && there == 0 && negations.is_empty())
-            || (there != 0 && fact.negated == 0 && !fact.cues.has(Cues::NEGATION))
+        fact.share(there, 0) >= NEGATED_SHARE
     }
 
     /// Whether the sentence names a key of the fact with another value of the same shape instead.

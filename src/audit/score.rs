@@ -1,4 +1,4 @@
-//! One number from many: the salience-weighted share that is left, by kind, then over kinds, with the rules twice.
+//! One number from many: the salience-weighted share that is left, by kind, then over kinds, then the lost rules.
 
 use super::judge::Judgement;
 use crate::report::{Category, Kind, Status};
@@ -18,13 +18,26 @@ fn weight(kind: Kind) -> f64 {
 
 /// An altered fact costs as much again as a dropped one.
 const ALTERED: f64 = -1.0;
+/// What each lost rule of weight leaves of the score.
+const RULE_LOST: f64 = 0.97;
+/// A rule of at least this salience is one of weight.
+const RULE_OF_WEIGHT: f64 = 0.75;
 
-/// The kinds that occurred, each with its own score.
-pub fn categories(judgements: &[Judgement<'_>]) -> Vec<Category> {
-    Kind::ALL.iter().filter_map(|kind| category(*kind, judgements)).collect()
+/// How one kind fared, and how much of it there was.
+pub struct Share {
+    /// For the report.
+    pub category: Category,
+    /// The salience of its signals, summed up.
+    mass: f64,
 }
 
-fn category(kind: Kind, judgements: &[Judgement<'_>]) -> Option<Category> {
+/// The kinds that occurred, each with its own score. What stands in retained messages is counted, but says nothing
+/// about the summary.
+pub fn shares(judgements: &[Judgement<'_>]) -> Vec<Share> {
+    Kind::ALL.iter().filter_map(|kind| share(*kind, judgements)).collect()
+}
+
+fn share(kind: Kind, judgements: &[Judgement<'_>]) -> Option<Share> {
     let mut category = Category { category: kind, score: 0.0, preserved: 0, altered: 0, dropped: 0 };
     let (mut total, mut kept) = (0.0, 0.0);
     for judgement in judgements.iter().filter(|judgement| judgement.signal.kind == kind) {
@@ -34,15 +47,17 @@ fn category(kind: Kind, judgements: &[Judgement<'_>]) -> Option<Category> {
             Status::Dropped => category.dropped += 1,
             Status::Superseded => continue,
         }
-        let mass = mass(judgement);
-        total += mass;
-        kept += mass * if judgement.status == Status::Altered { ALTERED } else { judgement.kept };
+        if !judgement.retained {
+            let mass = mass(judgement);
+            total += mass;
+            kept += mass * if judgement.status == Status::Altered { ALTERED } else { judgement.kept };
+        }
     }
-    if total <= 0.0 {
+    if category.preserved + category.altered + category.dropped == 0 {
         return None;
     }
-    category.score = (100.0 * kept / total).clamp(0.0, 100.0);
-    Some(category)
+    category.score = if total > 0.0 { (100.0 * kept / total).clamp(0.0, 100.0) } else { 100.0 };
+    Some(Share { category, mass: total })
 }
 
 /// How much a signal counts: the square of its salience, so that what matters decides; a family by its members.
@@ -52,12 +67,22 @@ fn mass(judgement: &Judgement<'_>) -> f64 {
     salience * salience * libm::sqrt(members)
 }
 
-/// The score of a compaction.
-pub fn score(categories: &[Category]) -> f64 {
-    let total: f64 = categories.iter().map(|category| weight(category.category)).sum();
+/// The score of a compaction: the mean over the kinds, by what a kind is worth and the root of how much of it there
+/// was; then each lost rule of weight takes its part off, whatever else was kept.
+pub fn score(shares: &[Share], judgements: &[Judgement<'_>]) -> f64 {
+    let worth = |share: &Share| weight(share.category.category) * libm::sqrt(share.mass);
+    let total: f64 = shares.iter().map(worth).sum();
     if total <= 0.0 {
         return 100.0;
     }
-    let mean: f64 = categories.iter().map(|c| weight(c.category) * c.score).sum::<f64>() / total;
-    mean.clamp(0.0, 100.0)
+    let mean = shares.iter().map(|share| worth(share) * share.category.score).sum::<f64>() / total;
+    let lost = judgements.iter().filter(|judgement| is_lost_rule(judgement)).count();
+    (mean * libm::pow(RULE_LOST, lost as f64)).clamp(0.0, 100.0)
+}
+
+/// A rule of weight that the summary lacks or turns round.
+pub fn is_lost_rule(judgement: &Judgement<'_>) -> bool {
+    judgement.signal.kind == Kind::Constraint
+        && judgement.signal.salience >= RULE_OF_WEIGHT
+        && matches!(judgement.status, Status::Dropped | Status::Altered)
 }

@@ -2,8 +2,7 @@
 
 use super::matching::Index;
 use crate::signal::names;
-use crate::text::cue::{self, Cues};
-use crate::text::{lexicon, tokens, units};
+use crate::text::{UnitKind, lexicon, tokens, units};
 use std::collections::{HashMap, HashSet};
 
 /// One sentence, bullet, row or code line.
@@ -12,8 +11,8 @@ pub struct Piece {
     pub start: usize,
     /// Behind the last.
     pub end: usize,
-    /// Its polarity and status.
-    pub cues: Cues,
+    /// What it is.
+    pub kind: UnitKind,
 }
 
 /// An indexed summary.
@@ -56,7 +55,7 @@ impl<'a> Summary<'a> {
                     list.push(number);
                 }
             });
-            summary.pieces.push(Piece { start: unit.start, end: unit.end, cues: cue::of_text(piece) });
+            summary.pieces.push(Piece { start: unit.start, end: unit.end, kind: unit.kind });
         });
         names::forms(text, |form| {
             summary.forms.insert(form);

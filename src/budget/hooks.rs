@@ -5,8 +5,9 @@ use super::plan::{self, Room};
 use super::status;
 use super::track::{Counted, Tracker};
 use crate::budget::estimate::estimate;
-use crate::config::Action;
-use crate::event::{AfterCompaction, BeforeCompaction, Message, Session, Trigger};
+use crate::checkpoint::{reading, trigger};
+use crate::config::{Action, Settings};
+use crate::event::{AfterCompaction, BeforeCompaction, Message, Session};
 use crate::hooks::{check_session, load_settings};
 use crate::host::{Host, HostError, LogLevel, slot};
 use crate::report::{Alert, AlertLevel, HookError};
@@ -18,7 +19,7 @@ const TOKENS_AROUND_A_MESSAGE: u64 = 4;
 /// After each step: takes in what is known, raises an alert for each threshold crossed, says what to do.
 pub fn usage(host: &mut dyn Host, event: &UsageEvent) -> Result<UsageOutcome, HookError> {
     check_session(&event.session)?;
-    let settings = load_settings(host)?.budget;
+    let Settings { budget: settings, checkpoint, .. } = load_settings(host)?;
     let (mut tracker, mut notices) = load(host, &event.session)?;
     // The whole context is counted only where the provider did not: it may be large.
     let uncounted = tracker.needs_count(event, &settings) && !event.messages.is_empty();
@@ -38,7 +39,8 @@ pub fn usage(host: &mut dyn Host, event: &UsageEvent) -> Result<UsageOutcome, Ho
     save(host, &event.session, &tracker)?;
     let action = crossings.iter().filter(|crossing| !crossing.paused).map(|crossing| crossing.action).max();
     let saves = |crossing: &Crossing| crossing.action >= Action::Checkpoint;
-    let checkpoint_due = crossings.iter().any(saves).then_some(Trigger::Threshold);
+    let checkpoint_due = trigger::due(host, event, crossings.iter().any(saves), &checkpoint)
+        .map_err(|error| HookError::Storage(format!("what is known of the checkpoints: {error}")))?;
     let injection = status::injection(&status, &settings);
     Ok(UsageOutcome { status, crossings, action, checkpoint_due, injection, alerts, notices })
 }
@@ -61,7 +63,7 @@ pub fn plan(host: &mut dyn Host, request: &PlanRequest) -> Result<Plan, HookErro
     let event = BeforeCompaction {
         session: request.session.clone(),
         now: request.now,
-        messages: request.messages.clone(),
+        messages: reading::messages(&request.messages),
         ..Default::default()
     };
     let ledger = signal::survey(&event, &settings);

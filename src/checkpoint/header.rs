@@ -3,7 +3,7 @@
 use crate::event::{BeforeCompaction, LocalTime};
 use serde::{Deserialize, Serialize};
 
-const OPEN: &str = "<!-- compact-review:checkpoint ";
+pub(super) const OPEN: &str = "<!-- compact-review:checkpoint ";
 const CLOSE: &str = " -->";
 /// The version that is written. Later ones may add fields.
 const VERSION: u32 = 1;
@@ -28,10 +28,12 @@ pub struct Header {
     pub last_message_id: Option<String>,
     /// When the checkpoint was taken.
     pub taken: LocalTime,
+    /// It was taken because a compaction was about to begin: the conversation is shorter afterwards, rightly.
+    pub before_compaction: bool,
 }
 
 impl Header {
-    pub(super) fn of(event: &BeforeCompaction) -> Header {
+    pub(super) fn of(event: &BeforeCompaction, before_compaction: bool) -> Header {
         Header {
             version: VERSION,
             session_key: event.session.session_key.clone(),
@@ -40,7 +42,13 @@ impl Header {
             first_message_id: event.messages.first().map(|message| message.id.clone()),
             last_message_id: event.messages.last().map(|message| message.id.clone()),
             taken: event.now,
+            before_compaction,
         }
+    }
+
+    /// Names the checkpoint: it is handed back to an agent once.
+    pub(super) fn id(&self) -> String {
+        format!("checkpoint.{}.{}", self.taken.unix_ms, self.message_count)
     }
 
     /// As a comment on one line, whatever the ids hold: nothing in it can end the comment.
@@ -78,6 +86,7 @@ mod tests {
             first_message_id: None,
             last_message_id: Some("m7".to_string()),
             taken: LocalTime { unix_ms: 1_794_933_000_000, utc_offset_minutes: -480 },
+            before_compaction: true,
         };
         let line = header.line();
         assert_eq!(line.lines().count(), 1);

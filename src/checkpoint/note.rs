@@ -15,18 +15,23 @@ const LABEL: usize = 80;
 /// Room for `- … N more` twice.
 const MORE: usize = 64;
 
-/// The entry of the daily note; `None` where nothing was compacted.
+/// The entry of the daily note; `None` where nothing was compacted. `no_checkpoint` says why there is none to point to.
 pub fn note_entry(
     report: &Report,
     ledger: Option<&Ledger>,
     event: &AfterCompaction,
     settings: &Settings,
+    no_checkpoint: Option<&str>,
 ) -> Option<NoteEntry> {
     if event.messages_dropped == Some(0) {
         return None;
     }
     let entry_id = entry_id(event);
-    let tail = format!("- Checkpoint: checkpoint.md\n<!-- compact-review:entry {entry_id} -->\n");
+    let checkpoint = match no_checkpoint {
+        None => "checkpoint.md".to_string(),
+        Some(why) => format!("none was written for this compaction ({})", quote(why, LABEL)),
+    };
+    let tail = format!("- Checkpoint: {checkpoint}\n<!-- compact-review:entry {entry_id} -->\n");
     let most = (settings.notes.max_entry_bytes as usize).saturating_sub(tail.len() + MORE);
     let mut text = head(report, ledger, event);
     let lost = report.lost.iter().map(lost_line).collect();
@@ -102,18 +107,23 @@ fn invented_line(invention: &Invention) -> String {
 }
 
 /// Names the compaction: the same one always has the same id, in letters that no comment can be broken with.
-fn entry_id(event: &AfterCompaction) -> String {
-    let session = hash(event.session.session_key.as_bytes()) as u32;
+pub(crate) fn entry_id(event: &AfterCompaction) -> String {
+    let session = session_prefix(&event.session.session_key);
     match event.compaction_id.as_deref().filter(|id| !id.is_empty()) {
         Some(id)
             if id.len() <= 64
                 && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-') =>
         {
-            format!("{session:08x}.{id}")
+            format!("{session}{id}")
         }
-        Some(id) => format!("{session:08x}.{:016x}", hash(id.as_bytes())),
-        None => format!("{session:08x}.at{}", event.now.unix_ms),
+        Some(id) => format!("{session}{:016x}", hash(id.as_bytes())),
+        None => format!("{session}at{}", event.now.unix_ms),
     }
+}
+
+/// What the ids of all entries of a session begin with.
+pub(super) fn session_prefix(session_key: &str) -> String {
+    format!("{:08x}.", hash(session_key.as_bytes()) as u32)
 }
 
 /// FNV-1a, 64 bits: to name things, not to protect them.
@@ -177,7 +187,7 @@ mod tests {
     fn entry(report: &Report, event: &AfterCompaction, most: u32) -> NoteEntry {
         let mut settings = Settings::default();
         settings.notes.max_entry_bytes = most;
-        note_entry(report, None, event, &settings).expect("something was compacted")
+        note_entry(report, None, event, &settings, None).expect("something was compacted")
     }
 
     #[test]
@@ -202,7 +212,7 @@ mod tests {
     #[test]
     fn a_compaction_of_nothing_writes_nothing() {
         let nothing = AfterCompaction { messages_dropped: Some(0), ..event() };
-        assert_eq!(note_entry(&report(vec![]), None, &nothing, &Settings::default()), None);
+        assert_eq!(note_entry(&report(vec![]), None, &nothing, &Settings::default(), None), None);
     }
 
     #[test]

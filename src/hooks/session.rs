@@ -1,17 +1,28 @@
-//! Between two compactions: a checkpoint on demand, the start of a session, the recovery text for the next prompt.
+//! Between two compactions: a checkpoint on demand, and the start of a session.
 
-use super::{check_session, load_settings, write_checkpoint};
-use crate::audit;
-use crate::checkpoint::{self as notes, History};
-use crate::event::{BeforeCompaction, CheckpointRequest, LocalTime, Reason, Session, SessionStart, Trigger};
-use crate::host::{Host, HostError, slot};
+use super::recovery::{self, Waiting, bounded, own_checkpoint, take_waiting};
+use super::write::{Outside, write_checkpoint};
+use super::{check_session, keep_or_tell, load_carried, load_record, load_settings, save_record};
+use crate::checkpoint::reading::Reading;
+use crate::checkpoint::{self as notes, Baseline, Header, History, Record, Recovered, recovered};
+use crate::config::Settings;
+use crate::event::{BeforeCompaction, CheckpointRequest, LocalTime, Reason, SessionStart, Trigger};
+use crate::host::{Host, HostError};
 use crate::report::{Alert, AlertLevel, CheckpointOutcome, HookError, Recovery, SessionStartOutcome};
-use crate::signal;
+
+const HOUR_MS: i64 = 60 * 60 * 1000;
+/// So long after midnight the note of yesterday is still that of the evening's work.
+const NIGHT_HOURS: i64 = 6;
 
 /// Writes a checkpoint outside a compaction. The ledger of a compaction under way is left alone.
 pub fn checkpoint(host: &mut dyn Host, request: &CheckpointRequest) -> Result<CheckpointOutcome, HookError> {
     check_session(&request.session)?;
     let settings = load_settings(host)?;
+    let mut outcome = CheckpointOutcome::default();
+    if request.trigger == Trigger::Reset && !settings.checkpoint.before_reset {
+        outcome.notices.push("no checkpoint was written: checkpoint.beforeReset is off".to_string());
+        return Ok(outcome);
+    }
     let event = BeforeCompaction {
         session: request.session.clone(),
         reason: if request.trigger == Trigger::Threshold { Reason::Threshold } else { Reason::Manual },
@@ -22,56 +33,209 @@ pub fn checkpoint(host: &mut dyn Host, request: &CheckpointRequest) -> Result<Ch
         context_window: request.context_window,
         messages: request.messages.clone(),
     };
-    let ledger = signal::survey(&event, &settings);
-    let mut outcome =
-        CheckpointOutcome { signals: ledger.len() as u32, notices: ledger.notices(), ..Default::default() };
-    write_checkpoint(host, &settings, &ledger, &event, request.prose.as_deref(), &mut outcome);
+    let key = &event.session.session_key;
+    let reading = Reading::of(&event);
+    let event = reading.event.as_ref();
+    let mut record = load_record(host, key, &mut outcome.problems);
+    let carried = load_carried(host, key, &mut outcome.problems);
+    let ledger = reading.ledger(&settings, carried);
+    outcome.signals = ledger.len() as u32;
+    outcome.notices = ledger.notices();
+    look_for_truncation(host, &settings, &record, event, &mut outcome);
+    let outside = Outside { prose: request.prose.as_deref() };
+    write_checkpoint(host, &settings, &ledger, event, Some(outside), &mut record, &mut outcome);
+    // Only for the entry of a compaction.
+    record.not_written = None;
+    record.compacting = None;
+    record.baseline = Baseline::of(event).or(record.baseline);
+    save_record(host, key, &record, &mut outcome.problems);
     Ok(outcome)
 }
 
-/// A conversation begins or goes on: what the last compaction lost, once, and whether messages are gone.
-pub fn session_start(host: &mut dyn Host, event: &SessionStart) -> Result<SessionStartOutcome, HookError> {
-    check_session(&event.session)?;
-    let mut outcome = SessionStartOutcome { truncation: truncation(host, event)?, ..Default::default() };
-    if let Some(sign) = &outcome.truncation {
-        let alert = Alert { level: AlertLevel::Critical, code: "silent-truncation".to_string(), text: sign.clone() };
-        host.alert(&alert);
-        outcome.alerts.push(alert);
-    }
-    outcome.recovery = before_prompt(host, &event.session, event.now)?;
-    Ok(outcome)
-}
-
-fn truncation(host: &mut dyn Host, event: &SessionStart) -> Result<Option<String>, HookError> {
-    let storage = |error: HostError| HookError::Storage(format!("the checkpoint was not read: {error}"));
-    let Some(message_count) = event.message_count else { return Ok(None) };
-    let Some(text) = host.read_checkpoint(&event.session.session_key).map_err(storage)? else { return Ok(None) };
-    let Some(header) = notes::parse(&text) else { return Ok(None) };
-    let ids: Vec<&str> = event.message_ids.iter().map(String::as_str).collect();
+/// Messages are gone since the last event, and no compaction told of it: said loudly, and the checkpoint that still has
+/// what was in them is offered with the next prompt.
+pub(super) fn look_for_truncation(
+    host: &mut dyn Host,
+    settings: &Settings,
+    record: &Record,
+    event: &BeforeCompaction,
+    outcome: &mut CheckpointOutcome,
+) {
+    let (Some(baseline), None) = (&record.baseline, record.compacting) else { return };
+    let Some(now) = Baseline::of(event) else { return };
+    let all = event.messages.len() as u32 >= now.message_count;
+    let ids: Vec<&str> = event.messages.iter().filter(|_| all).map(|message| message.id.as_str()).collect();
     let history = History {
-        session_key: &event.session.session_key,
         session_id: event.session.session_id.as_deref(),
-        message_count,
+        message_count: now.message_count,
+        told: now.told,
         message_ids: &ids,
     };
-    Ok(notes::truncation(&header, &history).map(|sign| sign.to_string()))
+    let Some(sign) = notes::truncation(baseline, &history) else { return };
+    let alert = alert(sign.to_string());
+    host.alert(&alert);
+    outcome.notices.push(format!("silent truncation: {}", alert.text));
+    let offered = own_checkpoint(host, &event.session).and_then(|own| {
+        let Some((text, header)) = own.filter(|_| settings.recovery.enabled) else { return Ok(()) };
+        let recovered = Recovered::of(&text, Some(&header)).with_all_of(&text);
+        let Some(recovery) = bounded(host, settings, &recovered) else { return Ok(()) };
+        let waiting = Waiting { id: header_id(&header), text: recovery.text };
+        recovery::wait(host, &event.session.session_key, waiting)
+    });
+    keep_or_tell(host, &mut outcome.problems, "the checkpoint before the truncation was not offered", offered);
 }
 
-/// Before a prompt is sent: the recovery text of the last compaction, once.
-pub fn before_prompt(host: &mut dyn Host, session: &Session, _now: LocalTime) -> Result<Option<Recovery>, HookError> {
-    check_session(session)?;
+fn header_id(header: &Header) -> String {
+    Recovered::of("", Some(header)).id
+}
+
+fn alert(text: String) -> Alert {
+    Alert { level: AlertLevel::Critical, code: "silent-truncation".to_string(), text }
+}
+
+/// A conversation begins or goes on: the checkpoint and what the last compaction lost, once, and whether messages are
+/// gone that nobody told of.
+pub fn session_start(host: &mut dyn Host, event: &SessionStart) -> Result<SessionStartOutcome, HookError> {
+    check_session(&event.session)?;
     let settings = load_settings(host)?;
-    if !settings.recovery.enabled {
-        return Ok(None);
+    let key = &event.session.session_key;
+    let storage = |error: HostError| HookError::Storage(format!("the checkpoint was not read: {error}"));
+    let mut outcome = SessionStartOutcome::default();
+    let record = Record::load(host, key).map_err(storage)?;
+    let checkpoint = own_checkpoint(host, &event.session).map_err(storage)?;
+    let header = checkpoint.as_ref().map(|(_, header)| header);
+    if let Some(began) = record.compacting {
+        outcome
+            .notices
+            .push(format!("a compaction began {} and its end was not told: it was not audited", began.stamp()));
     }
-    let storage = |error: HostError| HookError::Storage(format!("the recovery text: {error}"));
-    let Some(bytes) = host.load_state(&session.session_key, slot::RECOVERY).map_err(storage)? else {
-        return Ok(None);
+    outcome.truncation = truncation(&record, header, event);
+    if let Some(sign) = &outcome.truncation {
+        let alert = alert(sign.clone());
+        host.alert(&alert);
+        outcome.alerts.push(alert);
+        // Told once: from here on the conversation is as long as it is now.
+        let mut problems = Vec::new();
+        let baseline = Some(baseline_of(event));
+        save_record(host, key, &Record { baseline, ..record.clone() }, &mut problems);
+        outcome.notices.append(&mut problems);
+    }
+    if settings.recovery.enabled {
+        let gone = outcome.truncation.is_some();
+        let waiting = take_waiting(host, key)?;
+        outcome.recovery = match (waiting, checkpoint) {
+            (Some(waiting), _) if !gone => Some(waiting),
+            (_, Some((text, header))) => {
+                from_files(host, &settings, event, &record, &text, &header, gone, &mut outcome)
+            }
+            (waiting, None) => waiting,
+        };
+    }
+    Ok(outcome)
+}
+
+fn baseline_of(event: &SessionStart) -> Baseline {
+    Baseline {
+        session_id: event.session.session_id.clone(),
+        message_count: event.message_count.unwrap_or_default(),
+        told: true,
+        first_message_id: event.message_ids.first().cloned(),
+        last_message_id: event.message_ids.last().cloned(),
+    }
+}
+
+/// How it shows that messages are gone, where no compaction explains it.
+fn truncation(record: &Record, header: Option<&Header>, event: &SessionStart) -> Option<String> {
+    let message_count = event.message_count?;
+    if record.compacting.is_some() {
+        return None;
+    }
+    // Without a record (another host, a lost state) the checkpoint itself tells, unless a compaction followed it.
+    let of_header = || {
+        let header = header.filter(|header| !header.before_compaction)?;
+        Some(Baseline {
+            session_id: header.session_id.clone(),
+            message_count: header.message_count,
+            told: true,
+            first_message_id: header.first_message_id.clone(),
+            last_message_id: header.last_message_id.clone(),
+        })
     };
-    // Cleared before it is handed out: at most once, even if the gateway dies in between.
-    host.clear_state(&session.session_key, slot::RECOVERY).map_err(storage)?;
-    let text = String::from_utf8(bytes)
-        .map_err(|_| HookError::Storage("the recovery text is not UTF-8; it was dropped".to_string()))?;
-    let tokens = audit::count_tokens(host, &text);
-    Ok(Some(Recovery { text, tokens }))
+    let baseline = record.baseline.clone().or_else(of_header)?;
+    let ids: Vec<&str> = event.message_ids.iter().map(String::as_str).collect();
+    let told = baseline.told || event.message_ids.is_empty();
+    let session_id = event.session.session_id.as_deref();
+    let history = History { session_id, message_count, told, message_ids: &ids };
+    notes::truncation(&baseline, &history).map(|sign| sign.to_string())
+}
+
+/// The recovery text from the checkpoint and the notes of today and, in the night, of yesterday.
+#[allow(clippy::too_many_arguments)]
+fn from_files(
+    host: &mut dyn Host,
+    settings: &Settings,
+    event: &SessionStart,
+    record: &Record,
+    checkpoint: &str,
+    header: &Header,
+    gone: bool,
+    outcome: &mut SessionStartOutcome,
+) -> Option<Recovery> {
+    if is_after_a_reset(header, event) {
+        let taken = header.taken.stamp();
+        outcome
+            .notices
+            .push(format!("the conversation was reset; its checkpoint of {taken} is kept and not handed back"));
+        return None;
+    }
+    let mut recovered = Recovered::of(checkpoint, Some(header));
+    let handed = record.handed.as_deref() == Some(recovered.id.as_str());
+    let whole = !event.message_ids.is_empty()
+        && [&header.first_message_id, &header.last_message_id]
+            .into_iter()
+            .all(|id| id.as_ref().is_some_and(|id| event.message_ids.contains(id)));
+    // What the conversation still has in full needs no recovery.
+    if !gone && (handed || whole) {
+        return None;
+    }
+    if gone {
+        recovered = recovered.with_all_of(checkpoint);
+    }
+    match lost_of_last_entry(host, event) {
+        Ok(Some((id, facts))) if gone || record.handed.as_deref() != Some(&id) => recovered.facts.splice(0..0, facts),
+        Ok(_) => recovered.facts.splice(0..0, Vec::new()),
+        Err(error) => {
+            outcome.notices.push(format!("the daily note was not read: {error}"));
+            recovered.facts.splice(0..0, Vec::new())
+        }
+    };
+    let recovery = bounded(host, settings, &recovered)?;
+    recovery::handed(host, &event.session.session_key, &recovered.id);
+    Some(recovery)
+}
+
+fn is_after_a_reset(header: &Header, event: &SessionStart) -> bool {
+    header.session_id.is_some() && event.session.session_id.is_some() && header.session_id != event.session.session_id
+}
+
+fn lost_of_last_entry(host: &mut dyn Host, event: &SessionStart) -> Result<Option<(String, Vec<String>)>, HostError> {
+    let key = &event.session.session_key;
+    for date in note_dates(event.now) {
+        if let Some(note) = host.read_note(key, &date)?
+            && let Some(found) = recovered::last_entry(&note, key)
+        {
+            return Ok(Some(found));
+        }
+    }
+    Ok(None)
+}
+
+/// Today, and in the night yesterday too.
+fn note_dates(now: LocalTime) -> Vec<String> {
+    let earlier = now.at(now.unix_ms.saturating_sub(NIGHT_HOURS * HOUR_MS));
+    let mut dates = vec![now.date()];
+    if earlier.date() != now.date() {
+        dates.push(earlier.date());
+    }
+    dates
 }

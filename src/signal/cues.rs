@@ -50,6 +50,8 @@ pub mod cue {
     pub const CURRENT: u32 = 1 << 20;
     /// Ends as a question.
     pub const QUESTION: u32 = 1 << 21;
+    /// Found around the statement, not in it: a later statement speaks of the same.
+    pub const FOLLOWED: u32 = 1 << 22;
 }
 use cue::*;
 
@@ -348,6 +350,17 @@ const PHRASES: &[(&str, u32)] = &[
     ("absolutely right", COURTESY),
     ("good question", COURTESY),
     ("sorry", COURTESY),
+    ("ok", COURTESY),
+    ("okay", COURTESY),
+    ("yes", COURTESY),
+    ("yeah", COURTESY),
+    ("yep", COURTESY),
+    ("sure", COURTESY),
+    ("go ahead", COURTESY),
+    ("go on", COURTESY),
+    ("proceed", COURTESY),
+    ("sounds good", COURTESY),
+    ("looks good", COURTESY),
     ("apologize", COURTESY),
     ("let me", NARRATION),
     ("i'll", NARRATION),
@@ -497,6 +510,12 @@ const RUNS: &[(&str, u32)] = &[
     ("总是", RULE),
     ("始终", RULE),
     ("只能", RULE),
+    ("好的", COURTESY),
+    ("可以", COURTESY),
+    ("谢谢", COURTESY),
+    ("了解", COURTESY),
+    ("ありがとう", COURTESY),
+    ("감사", COURTESY),
     ("请", WISH),
     ("請", WISH),
     ("希望", WISH),

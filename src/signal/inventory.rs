@@ -4,6 +4,7 @@ use super::names::{self, NameKind};
 use super::weights as w;
 use super::{Member, bounded};
 use crate::event::{Message, Role};
+use crate::text::{Place, Shape, lexicon, tokens};
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
@@ -41,7 +42,22 @@ struct Entry {
     by_user: u16,
     by_agent: u16,
     by_tool: u16,
+    /// In how many of the last messages.
+    late: u16,
+    /// The agent wrote it in a call: it edits or asks for it.
+    called: u16,
+    /// Uses that fade: half of it is left after so many messages.
+    fading: [f32; 2],
+    /// The words beside which it was said last, newest first; 0 is none.
+    company: [u32; COMPANY],
 }
+
+/// So many words are remembered beside a name.
+const COMPANY: usize = 6;
+/// Words this far from a name belong to it; function words do not count.
+const COMPANY_REACH: usize = 4;
+/// Words more common than this are no company.
+const COMPANY_COMMON: f32 = 0.3;
 
 /// All names, in the order of their first mention.
 #[derive(Default)]
@@ -51,7 +67,10 @@ pub struct Inventory {
     /// Labels of contexts; 0 is none.
     contexts: Vec<String>,
     context_places: HashedMap<u32>,
+    /// Working memory: the words of a sentence and where they begin.
+    words: Vec<(usize, u32)>,
     context: u32,
+    late_from: u32,
     /// Hashes for [`super::Ledger::known`].
     pub known: Vec<u32>,
 }
@@ -69,6 +88,11 @@ pub struct Family {
 }
 
 impl Inventory {
+    /// For a conversation of so many messages.
+    pub fn new(messages: usize) -> Inventory {
+        Inventory { late_from: (messages as f64 * w::NAME_LATE) as u32, ..Inventory::default() }
+    }
+
     /// Takes the names of a message in.
     pub fn read(&mut self, message: &Message, index: u32, text: &str, base: usize) {
         let call = message.role == Role::Assistant && text.starts_with("[tool");
@@ -79,11 +103,48 @@ impl Inventory {
                 first_file = false;
                 context = self.context_of(name.key);
             }
-            self.take(message.role, index, name, base, context);
+            self.take(message.role, index, name, base, context, call);
         });
         if message.role != Role::Tool {
             self.context = context;
         }
+    }
+
+    /// Remembers the words of a statement beside the names in it.
+    pub fn company(&mut self, sentence: &str) {
+        let Inventory { places, entries, words, .. } = self;
+        words.clear();
+        tokens(sentence, |token| {
+            let entry = lexicon::entry(token.hash);
+            if token.place != Place::Part && token.shape == Shape::Word && entry.weight > COMPANY_COMMON {
+                words.push((token.start, company_hash(entry.base)));
+            }
+        });
+        if words.is_empty() {
+            return;
+        }
+        names::names(sentence, |name| {
+            let Some(entry) =
+                places.get(&names::key_hash(name.key.as_bytes())).and_then(|at| entries.get_mut(*at as usize))
+            else {
+                return;
+            };
+            let at = words.partition_point(|(start, _)| *start < name.start);
+            let own = name.start..name.start + name.text.len();
+            let near = words.get(at.saturating_sub(COMPANY_REACH)..(at + COMPANY_REACH).min(words.len()));
+            let mut fresh = [0; COMPANY];
+            let mut filled = 0;
+            let near = near.unwrap_or_default().iter().filter(|(start, _)| !own.contains(start)).map(|(_, word)| *word);
+            for word in near.chain(entry.company) {
+                if let Some(place) = fresh.get_mut(filled)
+                    && word != 0
+                {
+                    *place = word;
+                    filled += 1;
+                }
+            }
+            entry.company = fresh;
+        });
     }
 
     fn context_of(&mut self, label: &str) -> u32 {
@@ -95,7 +156,7 @@ impl Inventory {
         place
     }
 
-    fn take(&mut self, role: Role, index: u32, name: names::Name<'_>, base: usize, context: u32) {
+    fn take(&mut self, role: Role, index: u32, name: names::Name<'_>, base: usize, context: u32, call: bool) {
         let hash = names::key_hash(name.key.as_bytes());
         let next = self.entries.len() as u32;
         let place = *self.places.entry(hash).or_insert(next);
@@ -115,14 +176,28 @@ impl Inventory {
                 by_user: 0,
                 by_agent: 0,
                 by_tool: 0,
+                late: 0,
+                called: 0,
+                fading: [0.0; 2],
+                company: [0; COMPANY],
             });
         }
         let Some(entry) = self.entries.get_mut(place as usize) else { return };
         if entry.seen == index {
             return;
         }
+        let uses = match role {
+            Role::User => w::NAME_USES[0],
+            Role::Assistant => w::NAME_USES[1],
+            _ => w::NAME_USES[2],
+        };
+        for (fading, half) in entry.fading.iter_mut().zip(w::NAME_HALF_LIVES) {
+            *fading = *fading * libm::exp2f(-((index - entry.last) as f32) / half) + uses;
+        }
         entry.seen = index;
         entry.last = index;
+        entry.late += u16::from(index >= self.late_from);
+        entry.called += u16::from(call);
         match role {
             Role::User => entry.by_user = entry.by_user.saturating_add(1),
             Role::Assistant => entry.by_agent = entry.by_agent.saturating_add(1),
@@ -132,6 +207,22 @@ impl Inventory {
             (entry.message, entry.start, entry.length) = (index, (base + name.start) as u32, name.text.len() as u32);
             entry.context = if context != 0 { context } else { entry.context };
         }
+    }
+
+    /// What the model reads of each name.
+    pub fn candidates(&self, messages: &[Message]) -> Vec<super::Candidate> {
+        let span = messages.len().max(1) as f64;
+        let mut all = Vec::new();
+        for entry in self.entries.iter().filter(|entry| entry.kind != NameKind::Number) {
+            let Some(text) = slice(messages, entry) else { continue };
+            all.push(super::Candidate {
+                text: text.to_string(),
+                message_index: entry.last,
+                role: messages.get(entry.message as usize).map_or(Role::Tool, |message| message.role),
+                features: features(entry, span).into_iter().enumerate().collect(),
+            });
+        }
+        all
     }
 
     /// The families, most important first, and how many names did not fit in.
@@ -147,30 +238,45 @@ impl Inventory {
         let left = ranked.len().saturating_sub(w::MAX_NAMES);
         ranked.truncate(w::MAX_NAMES);
         let mut families: Vec<Family> = Vec::new();
+        let mut from = 0;
+        for band in w::NAME_BANDS {
+            let Some(names) = ranked.get(from..(from + band).min(ranked.len())) else { break };
+            self.band(names, messages, &mut families);
+            from += band;
+        }
+        families.truncate(w::MAX_FAMILIES);
+        families.sort_by(|a, b| b.score.total_cmp(&a.score));
+        (families, left)
+    }
+
+    /// Packs names of about the same rank into lines: those of one file together, the others by rank.
+    fn band(&self, names: &[(f64, usize)], messages: &[Message], families: &mut Vec<Family>) {
+        let mut counts: HashedMap<usize> = HashedMap::default();
+        let context = |place: usize| self.entries.get(place).map_or(0, |entry| u64::from(entry.context));
+        for (_, place) in names {
+            *counts.entry(context(*place)).or_default() += 1;
+        }
         let mut open: HashedMap<usize> = HashedMap::default();
-        for (score, place) in ranked {
-            let Some(entry) = self.entries.get(place) else { continue };
+        for (score, place) in names {
+            let Some(entry) = self.entries.get(*place) else { continue };
             let Some(text) = slice(messages, entry) else { continue };
-            let key =
-                if entry.context != 0 { u64::from(entry.context) } else { (1 << 40) | u64::from(entry.message / 8) };
-            let full = open.get(&key).and_then(|at| families.get(*at)).is_none_or(|f| f.members.len() >= w::FAMILY);
-            if full {
-                if families.len() >= w::MAX_FAMILIES {
-                    continue;
-                }
+            let own = counts.get(&context(*place)).is_some_and(|count| *count >= w::OWN_LINE);
+            let key = if own { context(*place) } else { 0 };
+            let length = |family: &Family| family.members.iter().map(|member| member.text.len() + 2).sum::<usize>();
+            let fits = |family: &Family| {
+                family.members.len() < w::FAMILY && length(family) + text.len() <= w::NAME_LINE.max(text.len())
+            };
+            if open.get(&key).and_then(|at| families.get(*at)).is_none_or(|family| !fits(family)) {
                 open.insert(key, families.len());
-                let label = self.contexts.get((entry.context as usize).wrapping_sub(1)).cloned().unwrap_or_default();
+                let label = self.contexts.get((key as usize).wrapping_sub(1)).cloned().unwrap_or_default();
                 families.push(Family { label, members: Vec::new(), message: entry.message, score: 0.0 });
             }
             let Some(family) = open.get(&key).and_then(|at| families.get_mut(*at)) else { continue };
-            // What a person reads of a line: its first names.
-            if family.members.len() < w::FAMILY {
-                family.score += score;
-            }
-            family.members.push(Member { text: text.to_string(), values: Vec::new(), last_index: entry.last });
+            family.score += score;
+            let company = entry.company.iter().copied().filter(|word| *word != 0).collect();
+            let (text, last_index, weight) = (text.to_string(), entry.last, *score);
+            family.members.push(Member { text, values: Vec::new(), last_index, company, weight });
         }
-        families.sort_by(|a, b| b.score.total_cmp(&a.score));
-        (families, left)
     }
 }
 
@@ -181,10 +287,46 @@ fn slice<'a>(messages: &'a [Message], entry: &Entry) -> Option<&'a str> {
     if text.len() > 48 && entry.kind == NameKind::File { text.rsplit('/').next() } else { Some(text) }
 }
 
-fn score(entry: &Entry, span: f64) -> f64 {
-    let uses = w::NAME_USER * f64::from(entry.by_user)
-        + w::NAME_AGENT * f64::from(entry.by_agent)
-        + w::NAME_TOOL * f64::from(entry.by_tool);
+/// What is remembered of a word's hash.
+pub fn company_hash(base: u64) -> u32 {
+    (base >> 32) as u32
+}
+
+/// How many features a name has.
+pub const FEATURES: usize = 16;
+
+/// What the model of names reads.
+fn features(entry: &Entry, span: f64) -> [f64; FEATURES] {
+    let count = |uses: u16| libm::log(1.0 + f64::from(uses));
     let recency = f64::from(entry.last) / span;
-    libm::log(1.0 + uses) + w::NAME_RECENT * recency * recency
+    let fading = |at: usize| {
+        let half = w::NAME_HALF_LIVES.get(at).copied().unwrap_or(1.0);
+        let left = entry.fading.get(at).copied().unwrap_or(0.0) * libm::exp2f((entry.last as f32 - span as f32) / half);
+        libm::log(1.0 + f64::from(left))
+    };
+    let is = |kind: NameKind| f64::from(u8::from(entry.kind == kind));
+    [
+        1.0,
+        count(entry.by_user),
+        count(entry.by_agent),
+        count(entry.by_tool),
+        count(entry.late),
+        count(entry.called),
+        recency,
+        recency * recency * recency,
+        is(NameKind::File),
+        is(NameKind::Symbol),
+        is(NameKind::Flag),
+        is(NameKind::Id),
+        is(NameKind::Url),
+        f64::from(entry.length.min(40)) / 40.0,
+        fading(0),
+        fading(1),
+    ]
+}
+
+/// How surely a name will be needed again, from 0 to 1.
+fn score(entry: &Entry, span: f64) -> f64 {
+    let sum: f64 = features(entry, span).iter().zip(w::NAME).map(|(feature, weight)| feature * weight).sum();
+    1.0 / (1.0 + libm::exp(-sum))
 }

@@ -8,7 +8,7 @@ use crate::event::{LocalTime, Reason, Role};
 use crate::report::Kind;
 
 const MAGIC: &[u8] = b"CRLEDGER";
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
 /// Salience is kept in these steps.
 const STEPS: f64 = 4095.0;
 
@@ -32,6 +32,12 @@ pub fn encode(ledger: &Ledger) -> Vec<u8> {
     for hash in &ledger.known {
         number(&mut out, hash.wrapping_sub(last).into());
         last = *hash;
+    }
+    number(&mut out, ledger.stances.entries.len() as u64);
+    let mut last = 0u32;
+    for (key, answer) in &ledger.stances.entries {
+        number(&mut out, u64::from(key.wrapping_sub(last)) << 2 | u64::from(answer & 3));
+        last = *key;
     }
     number(&mut out, ledger.cut.len() as u64);
     for notice in &ledger.cut {
@@ -71,6 +77,11 @@ fn write_signal(out: &mut Vec<u8>, signal: &Signal) {
         out.push(u8::from(!member.values.is_empty()));
         text(out, &member.text);
         number(out, u64::from(member.last_index));
+        number(out, (member.weight.clamp(0.0, 1.0) * STEPS + 0.5) as u64);
+        number(out, member.company.len() as u64);
+        for word in &member.company {
+            out.extend_from_slice(&word.to_le_bytes());
+        }
     }
     list(out, &signal.why);
 }
@@ -115,6 +126,12 @@ impl Input<'_> {
             last = last.wrapping_add(self.small()?);
             ledger.known.push(last);
         }
+        let mut last = 0u32;
+        for _ in 0..self.count()? {
+            let entry = self.number()?;
+            last = last.wrapping_add(u32::try_from(entry >> 2).ok()?);
+            ledger.stances.entries.push((last, (entry & 3) as u8));
+        }
         for _ in 0..self.count()? {
             ledger.cut.push(self.text()?);
         }
@@ -149,7 +166,13 @@ impl Input<'_> {
                     let item = self.byte()? != 0;
                     let text = self.text()?;
                     let values = if item { super::prose::values(&text) } else { Vec::new() };
-                    members.push(Member { text, values, last_index: self.small()? });
+                    let last_index = self.small()?;
+                    let weight = self.number()? as f64 / STEPS;
+                    let mut company = Vec::new();
+                    for _ in 0..self.count()? {
+                        company.push(u32::from_le_bytes(self.take(4)?.try_into().ok()?));
+                    }
+                    members.push(Member { text, values, last_index, company, weight });
                 }
                 members
             },

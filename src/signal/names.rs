@@ -72,11 +72,25 @@ pub fn names<'a>(text: &'a str, mut found: impl FnMut(Name<'a>)) {
         if !wordy || at - start < 3 {
             continue;
         }
+        if quoted_word(bytes, start, at) {
+            let name = text.get(start..at).unwrap_or_default();
+            found(Name { text: name, key: name, kind: NameKind::Symbol, start });
+            continue;
+        }
         // `\n` and `\t` inside quoted code: the letter belongs to the escape.
         let escaped = start > 0 && bytes[start - 1] == b'\\' && matches!(bytes[start], b'n' | b't' | b'r');
         let start = if escaped { start + 1 } else { start };
         run(text, start, at, &mut found);
     }
+}
+
+/// A plain word in backticks: whoever wrote it means the name, not the word.
+fn quoted_word(bytes: &[u8], start: usize, end: usize) -> bool {
+    start > 0
+        && bytes.get(start - 1) == Some(&b'`')
+        && bytes.get(end) == Some(&b'`')
+        && (3..=32).contains(&(end - start))
+        && bytes.get(start..end).is_some_and(|word| word.iter().all(u8::is_ascii_alphabetic) && !symbol_like(word))
 }
 
 fn run<'a>(text: &'a str, mut start: usize, mut end: usize, found: &mut impl FnMut(Name<'a>)) {
@@ -239,6 +253,24 @@ pub fn key_hash(key: &[u8]) -> u64 {
     }
     let mixed = (state ^ (state >> 32)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     mixed ^ (mixed >> 29)
+}
+
+/// What a value looks like: runs of letters as one, digits one by one, the rest as it is.
+pub fn form(value: &str) -> u64 {
+    let mut state = crate::text::Hasher::new();
+    let mut last = 0;
+    for byte in value.bytes() {
+        let class = match byte {
+            b'0'..=b'9' => b'9',
+            b'a'..=b'z' | b'A'..=b'Z' | 0x80.. => b'a',
+            other => other,
+        };
+        if class == b'9' || class != last {
+            state = state.push(class);
+        }
+        last = class;
+    }
+    state.finish()
 }
 
 fn find(bytes: &[u8], needle: &[u8]) -> Option<usize> {

@@ -28,10 +28,21 @@ pub struct Statement {
     pub values: usize,
     /// It stands behind the first lines of a long message.
     pub pasted: bool,
+    /// It is the first of its message.
+    pub first: bool,
+    /// It has an exclamation mark or a word in capitals.
+    pub loud: bool,
+    /// It has code in backticks.
+    pub code: bool,
+    /// Its message is short: spoken, not pasted.
+    pub brief: bool,
 }
 
 /// Words that a person speaks stand within so many bytes of the start of a message.
 const SPOKEN: usize = 900;
+
+/// A message of at most so many bytes is all speech.
+const BRIEF: usize = 300;
 
 /// Where a terminal log shows the agent's thoughts below the user's words.
 const THOUGHTS: &str = "\n✻ ";
@@ -39,6 +50,7 @@ const THOUGHTS: &str = "\n✻ ";
 /// Gives the statements of a message's text.
 pub fn statements(text: &str, message: u32, cues: &Cues, buffer: &mut Vec<u64>, mut found: impl FnMut(Statement)) {
     let text = text.split(THOUGHTS).next().unwrap_or(text);
+    let mut first = true;
     units(text, |unit| {
         if matches!(unit.kind, UnitKind::Code | UnitKind::Heading) {
             return;
@@ -60,9 +72,14 @@ pub fn statements(text: &str, message: u32, cues: &Cues, buffer: &mut Vec<u64>, 
             rare: [0; 4],
             values: 0,
             pasted: unit.start > SPOKEN,
+            first,
+            loud: is_loud(sentence),
+            code: sentence.contains('`'),
+            brief: text.len() <= BRIEF,
         };
         read_words(sentence, &mut statement);
         if statement.words >= 2 {
+            first = false;
             found(statement);
         }
     });
@@ -141,77 +158,119 @@ pub fn kind(statement: &Statement, role: Role) -> Kind {
     }
 }
 
+/// Raised voice: an exclamation mark, or a word of capitals among others.
+fn is_loud(sentence: &str) -> bool {
+    let shouted =
+        |word: &str| word.len() >= 3 && word.bytes().all(|b| b.is_ascii_uppercase()) && !matches!(word.len(), 0..=1);
+    let mixed = sentence.bytes().any(|b| b.is_ascii_lowercase());
+    sentence.contains(['!', '！']) || mixed && sentence.split(' ').any(shouted)
+}
+
 /// What is known of a statement beyond its own words.
+#[derive(Clone, Copy, Debug)]
 pub struct Surroundings {
     /// Who said it.
     pub role: Role,
     /// 0 for the first message, 1 for the last.
     pub position: f64,
-    /// Nobody has answered it yet.
+    /// No user spoke after it.
     pub open: bool,
-    /// A user spoke after it.
-    pub answered: bool,
+    /// It stands in the first message of a user.
+    pub opening: bool,
     /// In how many messages the same formula stands.
     pub formula_count: usize,
     /// How many later messages take its rare words up.
     pub reuse: usize,
+    /// A later statement about the same words says that it is done.
+    pub done_later: bool,
+    /// A later statement about the same words takes it back.
+    pub overturned: bool,
 }
 
-/// How much a statement matters: the sum of the evidence.
+/// How many features a statement has: the cues, then [`AROUND`].
+pub const FEATURES: usize = 22 + AROUND.len();
+
+/// The features besides the cues, in order, as a person reads them.
+pub const AROUND: [&str; 17] = [
+    "who said it",
+    "still open at the end",
+    "asked, and the talk went on",
+    "few words",
+    "many words",
+    "has exact values",
+    "recent",
+    "among the last messages",
+    "taken up again later",
+    "deep inside a long message",
+    "a formula that repeats",
+    "opens its message",
+    "a raised voice",
+    "has code in it",
+    "a short message",
+    "in the first message of the user",
+    "a later message says it is done or takes it back",
+];
+
+/// Gives each feature that is not 0 with its number.
+pub fn features(statement: &Statement, around: &Surroundings, mut add: impl FnMut(usize, f64)) {
+    for bit in 0..22 {
+        if statement.cues & (1 << bit) != 0 {
+            add(bit, 1.0);
+        }
+    }
+    let asks = statement.cues & (ASK | QUESTION) != 0;
+    let user = around.role == Role::User;
+    let flag = |set: bool| f64::from(u8::from(set));
+    let rest = [
+        1.0,
+        flag(around.open && (asks || user)),
+        flag(asks && !around.open),
+        flag(statement.words < w::SHORT_WORDS),
+        flag(statement.words > w::MANY_WORDS),
+        flag(statement.values > 0),
+        around.position,
+        flag(around.position > w::LAST_SHARE),
+        around.reuse.min(3) as f64 / 3.0,
+        flag(statement.pasted),
+        flag(around.formula_count >= w::FORMULA),
+        flag(statement.first),
+        flag(statement.loud),
+        flag(statement.code),
+        flag(statement.brief),
+        flag(around.opening),
+        flag(around.done_later || around.overturned),
+    ];
+    for (at, value) in rest.into_iter().enumerate().filter(|(_, value)| *value != 0.0) {
+        add(22 + at, value);
+    }
+}
+
+/// How much a statement matters: the evidence summed up, brought to 0 to 1.
 pub fn weigh(statement: &Statement, around: &Surroundings) -> f64 {
-    let mut salience = 0.0;
-    evidence(statement, around, |weight, _| salience += weight);
-    salience.clamp(0.0, 1.0)
+    let mut sum = 0.0;
+    features(statement, around, |feature, value| sum += value * w::of_feature(feature, around.role));
+    1.0 / (1.0 + libm::exp(-sum))
 }
 
 /// The same evidence in words.
 pub fn why(statement: &Statement, around: &Surroundings) -> Vec<String> {
-    let mut why = Vec::new();
-    evidence(statement, around, |weight, name| {
-        if weight.abs() >= 0.03 {
-            why.push(name.to_string());
+    let who = match around.role {
+        Role::User => "said by the user",
+        Role::System => "stands in a system message",
+        Role::Assistant => "said by the agent",
+        Role::Tool => "from a tool",
+    };
+    let mut why = vec![who.to_string()];
+    features(statement, around, |feature, value| {
+        let weight = value * w::of_feature(feature, around.role);
+        if feature != 22 && weight.abs() >= w::WORTH_SAYING {
+            why.push(format!("{} ({weight:+.1})", w::name_of_feature(feature)));
         }
     });
     if around.formula_count >= w::FORMULA {
         why.push(format!("stands in {} messages", around.formula_count));
     }
     why
-}
-
-fn evidence(statement: &Statement, around: &Surroundings, mut add: impl FnMut(f64, &'static str)) {
-    let user = around.role == Role::User;
-    let name = match around.role {
-        Role::User => "said by the user",
-        Role::System => "stands in a system message",
-        Role::Assistant => "said by the agent",
-        Role::Tool => "from a tool",
-    };
-    add(w::role(around.role), name);
-    for (bit, in_user, in_other, name) in w::CUES {
-        if statement.cues & bit != 0 {
-            add(if user { *in_user } else { *in_other }, name);
-        }
-    }
-    let asks = statement.cues & (ASK | QUESTION) != 0;
-    if around.open && (asks || user) {
-        add(w::OPEN, "still open at the end");
-    } else if asks && around.answered && !user {
-        add(w::ANSWERED, "answered later");
-    }
-    if statement.words < w::SHORT_WORDS {
-        add(w::SHORT, "few words");
-    }
-    if statement.values > 0 {
-        add(w::SPECIFIC, "has exact values");
-    }
-    add(w::RECENT * around.position, "recent");
-    add(w::REUSE * around.reuse.min(3) as f64, "taken up again later");
-    if statement.pasted {
-        add(w::PASTED, "deep inside a long message");
-    }
-    if around.formula_count >= w::FORMULA {
-        add(w::FORMULAIC, "a formula");
-    }
 }
 
 /// The exact values of a sentence, without repetition.

@@ -1,11 +1,14 @@
 //! The reading of all messages: collects statements, lists, names and commands, weighs them, makes the ledger.
 
 use super::cues::Cues;
+use super::cues::cue::FOLLOWED;
 use super::inventory::{HashedMap, Inventory};
 use super::lists::{List, Lists};
 use super::prose::{self, Statement, Surroundings};
+use super::stance::Collector;
+use super::supersession::{self, Fate};
 use super::weights as w;
-use super::{Ledger, Member, Signal, bounded, id_hash};
+use super::{Candidate, Ledger, Member, Signal, bounded, id_hash};
 use crate::config::Settings;
 use crate::event::{BeforeCompaction, Message, Role};
 use crate::redact::redact;
@@ -32,6 +35,24 @@ pub fn survey(event: &BeforeCompaction, _settings: &Settings) -> Ledger {
     ledger
 }
 
+/// What the models read of each statement and name.
+pub fn candidates(event: &BeforeCompaction) -> (Vec<Candidate>, Vec<Candidate>) {
+    let mut reading = Reading::new(&event.messages);
+    for (index, message) in event.messages.iter().enumerate() {
+        reading.message(message, index as u32);
+    }
+    let mut statements = Vec::new();
+    for (order, around, _) in reading.surroundings() {
+        let Some(statement) = reading.statements.get(order) else { continue };
+        let Some(message) = event.messages.get(statement.message as usize) else { continue };
+        let mut features = Vec::new();
+        prose::features(statement, &around, |feature, value| features.push((feature, value)));
+        let text = collapse(message.text.get(statement.start..statement.end).unwrap_or_default());
+        statements.push(Candidate { text, message_index: statement.message, role: message.role, features });
+    }
+    (statements, reading.inventory.candidates(&event.messages))
+}
+
 struct Reading<'a> {
     messages: &'a [Message],
     cues: Cues,
@@ -43,16 +64,19 @@ struct Reading<'a> {
     /// For each rare word of a statement the messages that carry it, newest last.
     inventory: Inventory,
     lists: Lists,
+    stances: Collector,
     commands: HashedMap<usize>,
     command_list: Vec<(String, u32, u32)>,
     sampled: usize,
     sampled_bytes: usize,
+    first_user: u32,
     last_user: u32,
 }
 
 impl<'a> Reading<'a> {
     fn new(messages: &'a [Message]) -> Reading<'a> {
         let last_user = messages.iter().rposition(|message| message.role == Role::User).unwrap_or(0) as u32;
+        let first_user = messages.iter().position(|message| message.role == Role::User).unwrap_or(0) as u32;
         Reading {
             messages,
             cues: Cues::new(),
@@ -60,12 +84,14 @@ impl<'a> Reading<'a> {
             statements: Vec::new(),
             results: Vec::new(),
             formulas: HashedMap::default(),
-            inventory: Inventory::default(),
+            inventory: Inventory::new(messages.len()),
             lists: Lists::default(),
+            stances: Collector::default(),
             commands: HashedMap::default(),
             command_list: Vec::new(),
             sampled: 0,
             sampled_bytes: 0,
+            first_user,
             last_user,
         }
     }
@@ -92,12 +118,15 @@ impl<'a> Reading<'a> {
             self.command(text, index);
         }
         if message.role != Role::Tool && !is_call(text) {
-            let Reading { cues, buffer, statements, formulas, .. } = self;
+            let Reading { cues, buffer, statements, formulas, stances, inventory, .. } = self;
             prose::statements(text, index, cues, buffer, |statement| {
                 let count = formulas.entry(statement.formula).or_insert((0, u32::MAX));
                 if count.1 != index {
                     *count = (count.0 + 1, index);
                 }
+                let sentence = text.get(statement.start..statement.end).unwrap_or_default();
+                stances.read(sentence);
+                inventory.company(sentence);
                 statements.push(statement);
             });
         }
@@ -122,6 +151,10 @@ impl<'a> Reading<'a> {
                     rare: [0; 4],
                     values: 0,
                     pasted: false,
+                    first: false,
+                    loud: false,
+                    code: false,
+                    brief: false,
                 });
                 kept += 1;
             }
@@ -147,6 +180,7 @@ impl<'a> Reading<'a> {
         known.sort_unstable();
         known.dedup();
         ledger.known = std::mem::take(known);
+        ledger.stances = std::mem::take(&mut self.stances).finish();
         let mut signals = self.weigh_statements(&mut ledger.cut);
         let lists = std::mem::take(&mut self.lists).finish(self.messages);
         signals.extend(lists.iter().take(w::MAX_LISTS).map(|list| self.list_signal(list)));
@@ -199,7 +233,8 @@ impl<'a> Reading<'a> {
         }
     }
 
-    fn weigh_statements(&self, cut: &mut Vec<String>) -> Vec<Signal> {
+    /// Each statement with what is known around it; equal statements only once, at their newest place.
+    fn surroundings(&self) -> Vec<(usize, Surroundings, Fate)> {
         let mut carriers: HashedMap<Vec<u32>> = HashedMap::default();
         for statement in &self.statements {
             for rare in statement.rare.iter().filter(|hash| **hash != 0) {
@@ -209,33 +244,50 @@ impl<'a> Reading<'a> {
                 }
             }
         }
+        let fates = supersession::fates(&self.statements, self.messages);
         let span = self.messages.len().max(2) as f64 - 1.0;
-        let mut ranked: Vec<(f64, usize, Surroundings)> = Vec::with_capacity(self.statements.len());
-        for (order, statement) in self.statements.iter().enumerate() {
+        let mut all = Vec::with_capacity(self.statements.len());
+        for (order, (statement, fate)) in self.statements.iter().zip(fates).enumerate() {
             let Some(message) = self.messages.get(statement.message as usize) else { continue };
             let (count, last) = self.formulas.get(&statement.formula).copied().unwrap_or((1, statement.message));
             // Only the newest of equal statements speaks for them.
             if count > 1 && last != statement.message {
                 continue;
             }
-            let open = statement.message >= self.last_user;
             let around = Surroundings {
                 role: message.role,
                 position: f64::from(statement.message) / span,
-                open,
-                answered: !open,
+                open: statement.message >= self.last_user,
+                opening: statement.message == self.first_user,
                 formula_count: count as usize,
                 reuse: reuse(statement, &carriers),
+                done_later: fate.done,
+                overturned: fate.doubted || fate.overturned_by.is_some(),
             };
-            ranked.push((prose::weigh(statement, &around), order, around));
+            all.push((order, around, fate));
+        }
+        all
+    }
+
+    fn weigh_statements(&self, cut: &mut Vec<String>) -> Vec<Signal> {
+        let mut ranked: Vec<(f64, usize, Surroundings, Fate)> = Vec::with_capacity(self.statements.len());
+        for (order, around, fate) in self.surroundings() {
+            let Some(statement) = self.statements.get(order) else { continue };
+            ranked.push((prose::weigh(statement, &around), order, around, fate));
         }
         ranked.sort_by(|a, b| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1)));
         let found = ranked.len();
         ranked.truncate(w::MAX_STATEMENTS);
-        let mut signals: Vec<Signal> = ranked
-            .iter()
-            .filter_map(|(salience, order, around)| self.statement_signal(*salience, *order, around))
-            .collect();
+        let mut signals: Vec<Signal> = Vec::with_capacity(ranked.len());
+        for (salience, order, around, fate) in &ranked {
+            let Some(mut signal) = self.statement_signal(*salience, *order, around) else { continue };
+            if let Some(newer) = fate.overturned_by.and_then(|newer| self.statements.get(newer)) {
+                signal.superseded = true;
+                let id = self.messages.get(newer.message as usize).map(|message| message.id.as_str()).unwrap_or("");
+                signal.why.push(format!("overturned in message {id}"));
+            }
+            signals.push(signal);
+        }
         if found > signals.len() {
             cut.push(format!("{} of {found} statements are followed, the most salient", signals.len()));
         }
@@ -249,7 +301,7 @@ impl<'a> Reading<'a> {
         let text = message.text.get(statement.start..statement.end)?;
         let kind = prose::kind(statement, message.role);
         let mut signal = self.signal(kind, collapse(bounded(text, w::MAX_TEXT)), statement.message, salience);
-        signal.cues = statement.cues;
+        signal.cues = statement.cues | if around.reuse > 0 { FOLLOWED } else { 0 };
         signal.order = order as u32 + 1;
         signal.values = prose::values(text);
         signal.why = prose::why(statement, around);
@@ -309,7 +361,7 @@ impl<'a> Reading<'a> {
         signal.members = commands
             .iter()
             .take(12)
-            .map(|(text, _, last)| Member { text: redact(text).into_owned(), values: Vec::new(), last_index: *last })
+            .map(|(text, _, last)| Member { text: redact(text).into_owned(), values: Vec::new(), last_index: *last, company: Vec::new(), weight: 0.0 })
             .collect();
         signal.why.push("commands that were run more than once".to_string());
         Some(signal)

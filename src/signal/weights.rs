@@ -5,91 +5,89 @@
 //! changed a few times. No cross-validation was done. They are sums of evidence on a scale where 0 is nothing and 1 a
 //! rule that a user states with emphasis.
 
-use super::cues::cue::*;
+pub use super::learned::{NAME, STATEMENT};
 use crate::event::Role;
 
-/// What each role's words weigh before anything is known of them.
-pub fn role(role: Role) -> f64 {
-    match role {
-        Role::User => 0.40,
-        Role::System => 0.12,
-        Role::Assistant => 0.10,
-        Role::Tool => 0.04,
-    }
-}
-
-/// What each cue adds: in the words of a user, and in the words of anyone else.
-pub const CUES: &[(u32, f64, f64, &str)] = &[
-    (PROHIBITION, 0.24, 0.06, "a prohibition"),
-    (RULE, 0.13, 0.05, "a rule"),
-    (WISH, 0.10, 0.00, "a wish"),
-    (DEFER, 0.06, 0.02, "something to wait for"),
-    (DECISION, 0.06, 0.06, "a decision"),
-    (CONTRAST, 0.04, 0.04, "one thing instead of another"),
-    (TASK, 0.02, 0.05, "a task"),
-    (FAILURE, 0.02, 0.07, "a failure"),
-    (CAUSE, 0.03, 0.05, "a cause"),
-    (DONE, -0.03, 0.02, "a result"),
-    (FINDING, 0.03, 0.08, "a finding"),
-    (CONCERN, 0.14, 0.02, "a concern"),
-    (GOAL, 0.14, 0.04, "a goal"),
-    (EMPHASIS, 0.10, 0.05, "emphasis"),
-    (CORRECTION, 0.12, 0.00, "a correction of the agent"),
-    (COURTESY, -0.12, -0.08, "courtesy"),
-    (NARRATION, -0.06, -0.14, "the agent announcing its next move"),
-    (DISCLAIMED, -0.30, -0.20, "declared not to matter"),
-    (QUESTION, -0.12, -0.02, "a question"),
+/// The cues as a person reads them, in the order of their bits.
+const CUES: [&str; 22] = [
+    "a prohibition",
+    "a rule",
+    "a wish",
+    "something to wait for",
+    "a decision",
+    "one thing instead of another",
+    "a task",
+    "asks for an answer",
+    "a failure",
+    "a cause",
+    "a result",
+    "a finding",
+    "a concern",
+    "a goal",
+    "emphasis",
+    "a correction of the agent",
+    "courtesy",
+    "the agent announcing its next move",
+    "overturns something",
+    "declared not to matter",
+    "how things stand",
+    "a question",
 ];
 
-/// A question or request that is still open weighs this much more.
-pub const OPEN: f64 = 0.40;
-/// An agent's ask that a later user message answered weighs this much less.
-pub const ANSWERED: f64 = -0.20;
+/// What a feature of a statement adds to its evidence.
+pub fn of_feature(feature: usize, role: Role) -> f64 {
+    let (user, agent) = STATEMENT.get(feature).copied().unwrap_or_default();
+    if role == Role::User { user } else { agent }
+}
+
+/// What a feature is, in words.
+pub fn name_of_feature(feature: usize) -> &'static str {
+    CUES.get(feature).or_else(|| super::prose::AROUND.get(feature.wrapping_sub(CUES.len()))).copied().unwrap_or("")
+}
+
+/// Evidence of less weight is not told.
+pub const WORTH_SAYING: f64 = 0.3;
 /// Fewer content words than this say too little.
 pub const SHORT_WORDS: usize = 4;
-/// What a short sentence loses.
-pub const SHORT: f64 = -0.18;
-/// What exact values add.
-pub const SPECIFIC: f64 = 0.05;
-/// What the newest message gains over the oldest.
-pub const RECENT: f64 = 0.10;
-/// What each later message that takes it up adds, at most three times.
-pub const REUSE: f64 = 0.03;
-/// What the words behind the first lines of a long message lose: pasted text, not speech.
-pub const PASTED: f64 = -0.22;
+/// More content words than this are more than one thing.
+pub const MANY_WORDS: usize = 24;
+/// The last messages: behind this share of all.
+pub const LAST_SHARE: f64 = 0.93;
 /// A statement that repeats in this many messages is a formula.
 pub const FORMULA: usize = 4;
-/// What a formula loses.
-pub const FORMULAIC: f64 = -0.25;
 
 /// Lists of values: in a user's words, and in anyone else's.
 pub const LIST_USER: f64 = 0.62;
 /// See [`LIST_USER`].
 pub const LIST_OTHER: f64 = 0.34;
 /// Families of names: the best one, and how fast they fall.
-pub const NAMES_TOP: f64 = 0.50;
+pub const NAMES_TOP: f64 = 0.72;
 /// Commands that were run more than once.
 pub const COMMANDS: f64 = 0.40;
 
-/// Of a name's score: mentions by the user, in the agent's words and calls, in tool output; recency.
-pub const NAME_USER: f64 = 1.6;
-/// See [`NAME_USER`].
-pub const NAME_AGENT: f64 = 1.0;
-/// See [`NAME_USER`].
-pub const NAME_TOOL: f64 = 0.30;
-/// See [`NAME_USER`].
-pub const NAME_RECENT: f64 = 1.4;
+/// The last messages, as far as names go: behind this share of all.
+pub const NAME_LATE: f64 = 0.85;
+/// Uses of a name fade by half over so many messages.
+pub const NAME_HALF_LIVES: [f32; 2] = [12.0, 60.0];
+/// What one use by the user, the agent or a tool counts before it fades.
+pub const NAME_USES: [f32; 3] = [1.5, 1.0, 0.5];
 
 /// How many statements, lists, families and names a ledger holds at most.
 pub const MAX_STATEMENTS: usize = 420;
 /// See [`MAX_STATEMENTS`].
 pub const MAX_LISTS: usize = 80;
 /// See [`MAX_STATEMENTS`].
-pub const MAX_FAMILIES: usize = 100;
+pub const MAX_FAMILIES: usize = 140;
 /// How many names stand in one family: what a person reads of one line.
 pub const FAMILY: usize = 12;
 /// See [`MAX_STATEMENTS`].
 pub const MAX_NAMES: usize = 900;
+/// Names are taken by rank in such bands: within a band those of one file stand together.
+pub const NAME_BANDS: [usize; 4] = [60, 120, 240, 480];
+/// So many names of one file in a band have a line of their own.
+pub const OWN_LINE: usize = 4;
+/// A line of names has at most so many bytes.
+pub const NAME_LINE: usize = 156;
 /// How many members one family holds at most.
 pub const MAX_MEMBERS: usize = 40;
 /// How many bytes of one statement are kept.

@@ -1,10 +1,10 @@
 //! `demo`: the main job on an embedded session, on one screen.
 
-use super::replay::play;
+use super::replay::Player;
 use super::{Outcome, plugin, services_in};
 use crate::gateway::{Compaction, Gateway, GatewayConfig, GatewaySession};
 use crate::report::terminal::{self, bar, thousands};
-use crate::transcript::{Entry, Transcript};
+use crate::transcript::{Embedded, Entry};
 use anstyle::Style;
 use anyhow::{Context, Result};
 use clap::Args;
@@ -38,13 +38,19 @@ pub(super) fn run(args: &DemoArgs) -> Result<Outcome> {
         None => Some(tempfile::tempdir().context("no temporary folder")?),
     };
     let folder = args.workspace.as_deref().or(temporary.as_ref().map(tempfile::TempDir::path));
-    let transcript = Transcript::read(SESSION).context("the embedded session")?;
+    let transcript = Embedded::read(SESSION).context("the embedded session")?;
     let config = GatewayConfig { context_window: WINDOW, ..Default::default() };
     let gateway = Gateway::new(Arc::new(plugin()?), services_in(folder)?, config);
 
     let mut out = anstream::stdout().lock();
     filling(&mut out, &transcript)?;
-    let session = play(&gateway, &transcript, None, |_, compaction| show(&mut out, compaction, folder, args.top))?;
+    let mut player = Player::new(&gateway, transcript.session.clone(), None);
+    for entry in &transcript.entries {
+        if let Some((_, compaction)) = player.take(entry.clone()) {
+            show(&mut out, &compaction, folder, args.top)?;
+        }
+    }
+    let session = player.session;
     recovery(&mut out, &gateway, &session)?;
     if args.workspace.is_none() {
         writeln!(out, "{DIM}The folder was temporary; --workspace DIR keeps it.{DIM:#}")?;
@@ -52,14 +58,14 @@ pub(super) fn run(args: &DemoArgs) -> Result<Outcome> {
     Ok(Outcome::Fine)
 }
 
-fn filling(out: &mut impl Write, transcript: &Transcript) -> Result<()> {
+fn filling(out: &mut impl Write, transcript: &Embedded) -> Result<()> {
     let messages = transcript.entries.len() - transcript.compactions();
     writeln!(out, "{BOLD}1. The context fills{BOLD:#} {DIM}(an embedded session of {messages} messages){DIM:#}")?;
     let mut session = GatewaySession::default();
     let before: Vec<_> = transcript.entries.iter().take_while(|entry| matches!(entry, Entry::Message(_))).collect();
     for (index, entry) in before.iter().enumerate() {
         if let Entry::Message(message) = entry {
-            session.push(message.clone());
+            session.push(message.message.clone());
         }
         if (index + 1) % before.len().div_ceil(4) == 0 || index + 1 == before.len() {
             let used = session.tokens();

@@ -1,0 +1,101 @@
+//! What must be known from one hook to the next about checkpoints: when the last one was written, how long the
+//! conversation should be by now, and what the agent was handed already. It lives in a slot of the host's.
+
+use crate::event::{AfterCompaction, BeforeCompaction, LocalTime, Trigger};
+use crate::host::{Host, HostError, LogLevel, slot};
+use serde::{Deserialize, Serialize};
+
+/// The state of one session's checkpoints.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Record {
+    /// From when on the minutes are counted: the last checkpoint, or the first event.
+    pub since: Option<i64>,
+    /// How many prompts the session had then.
+    pub exchanges: Option<u32>,
+    /// A checkpoint is due, and nobody has written it yet.
+    pub pending: Option<Trigger>,
+    /// The task was complex at the last checkpoint.
+    pub complex: bool,
+    /// How many signals the last checkpoint had, and when it was taken.
+    pub written: Option<Written>,
+    /// Why the checkpoint of the compaction under way was not written.
+    pub not_written: Option<String>,
+    /// How long the conversation must be at least, as far as anyone told.
+    pub baseline: Option<Baseline>,
+    /// A compaction was announced and its end was not told yet.
+    pub compacting: Option<LocalTime>,
+    /// What the agent was handed last: the id of a compaction or of a checkpoint.
+    pub handed: Option<String>,
+}
+
+/// A checkpoint that stands on disk.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Written {
+    /// When it was taken.
+    pub unix_ms: i64,
+    /// How many signals it was made from.
+    pub signals: u32,
+}
+
+/// What a whole conversation has at least.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Baseline {
+    /// Which transcript.
+    pub session_id: Option<String>,
+    /// How many messages; 0 where that is not known.
+    pub message_count: u32,
+    /// The gateway told that number. Otherwise the messages were counted, and only such counts compare with it.
+    pub told: bool,
+    /// Its first message, where that is known.
+    pub first_message_id: Option<String>,
+    /// A message that must still be there, where one is known.
+    pub last_message_id: Option<String>,
+}
+
+impl Baseline {
+    /// The conversation as an event shows it; `None` where it shows nothing.
+    pub fn of(event: &BeforeCompaction) -> Option<Baseline> {
+        let given = event.messages.len() as u32;
+        let message_count = event.message_count.unwrap_or(given);
+        // The ids of a part of the messages tell nothing about where the whole begins.
+        let all = given > 0 && given >= message_count;
+        (message_count > 0).then(|| Baseline {
+            session_id: event.session.session_id.clone(),
+            message_count,
+            told: event.message_count.is_some(),
+            first_message_id: event.messages.first().filter(|_| all).map(|message| message.id.clone()),
+            last_message_id: event.messages.last().filter(|_| all).map(|message| message.id.clone()),
+        })
+    }
+
+    /// What must still be there after a compaction that was told of.
+    pub fn after(event: &AfterCompaction) -> Option<Baseline> {
+        let message_count = event.messages_retained.filter(|kept| *kept > 0)?;
+        let session_id = event.session.session_id.clone();
+        Some(Baseline { session_id, message_count, told: true, ..Baseline::default() })
+    }
+}
+
+impl Record {
+    /// The record of a session. One that cannot be read begins anew, and that is logged: it can cost one false or missing
+    /// alarm, never a hook.
+    pub fn load(host: &mut dyn Host, session_key: &str) -> Result<Record, HostError> {
+        let Some(bytes) = host.load_state(session_key, slot::CHECKPOINTS)? else { return Ok(Record::default()) };
+        Ok(serde_json::from_slice(&bytes).unwrap_or_else(|why| {
+            host.log(
+                LogLevel::Warn,
+                &format!("what was known of the checkpoints is not readable and begins anew: {why}"),
+            );
+            Record::default()
+        }))
+    }
+
+    /// Saves it.
+    pub fn save(&self, host: &mut dyn Host, session_key: &str) -> Result<(), HostError> {
+        let bytes = serde_json::to_vec(self).map_err(|why| HostError::Failed(why.to_string()))?;
+        host.save_state(session_key, slot::CHECKPOINTS, &bytes)
+    }
+}

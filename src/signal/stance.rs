@@ -1,0 +1,219 @@
+//! What the messages last said of each word: done or open, with or without, kept or removed, not or no "not".
+//!
+//! A single flipped word is too little for a match of sentences. So each word that takes a side (`pending`, `passed`,
+//! `never`, `without`) is remembered with the words around it, the newest statement last. The audit asks the same of
+//! the sides that the summary takes.
+
+use super::inventory::HashedMap;
+use crate::text::cue::{self, Cues};
+use crate::text::{Place, lexicon, pair, tokens, word_hash};
+use std::sync::OnceLock;
+
+/// Words this far from a side belong to it; function words do not count.
+const REACH: usize = 5;
+/// Words more common than this are no company.
+const COMMON: f32 = 0.3;
+/// Sentences with more words are data.
+const LONGEST: usize = 80;
+/// So many words are remembered at most.
+const MOST: usize = 24_000;
+
+/// A side: which question it answers, and how.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Side {
+    axis: u8,
+    answer: u8,
+}
+
+const STATUS: u8 = 0;
+const POLARITY: u8 = 1;
+/// Pairs of words that turn a statement round, one axis a line.
+const TURNS: &[(&str, &str)] = &[
+    ("with together including", "without excluding instead"),
+    ("keep kept keeps retain retained leave left", "remove removed removes delete deleted drop dropped"),
+    ("always", "never"),
+    ("enable enabled enables on", "disable disabled disables off"),
+    ("allow allowed allows accept accepted", "block blocked forbid forbidden reject rejected"),
+    ("increase increased raise raised more", "decrease decreased reduce reduced less"),
+    ("manual manually", "automatic automatically"),
+    ("public", "private"),
+    ("sync synchronous", "async asynchronous"),
+];
+
+/// The sides and the words of a sentence.
+#[derive(Default)]
+pub struct Reading {
+    /// Each side with its place among the words.
+    pub sides: Vec<(Side, usize)>,
+    /// The hashes of the words.
+    pub words: Vec<u64>,
+    starts: Vec<usize>,
+}
+
+impl Reading {
+    /// Reads a sentence anew.
+    pub fn read(&mut self, sentence: &str) {
+        self.sides.clear();
+        self.words.clear();
+        self.starts.clear();
+        tokens(sentence, |token| {
+            if token.place == Place::Part || self.words.len() >= LONGEST {
+                return;
+            }
+            let place = self.words.len();
+            let turn = turn(token.hash);
+            if let Some(side) = turn {
+                self.sides.push((side, place));
+            }
+            let entry = lexicon::entry(token.hash);
+            if turn.is_none() && cue::of_word(token.hash).is_none() && entry.weight > COMMON {
+                self.words.push(entry.base);
+                self.starts.push(token.start);
+            }
+        });
+        let Reading { sides, starts, .. } = self;
+        cue::find(sentence, |hit| {
+            if let Some(side) = side_of(hit.cues) {
+                sides.push((side, starts.partition_point(|start| *start < hit.start)));
+            }
+        });
+    }
+
+    /// The words around a place.
+    pub fn around(&self, place: usize) -> &[u64] {
+        self.words.get(place.saturating_sub(REACH)..(place + REACH).min(self.words.len())).unwrap_or_default()
+    }
+}
+
+/// The side of a cue: what is not yet done is open, whatever else it is.
+pub fn side_of(cues: Cues) -> Option<Side> {
+    let answer = if cues.has(Cues::PENDING) {
+        1
+    } else if cues.has(Cues::FAILED) {
+        2
+    } else if cues.has(Cues::DONE) {
+        3
+    } else if cues.has(Cues::NEGATION.with(Cues::PROHIBITION)) {
+        return Some(Side { axis: POLARITY, answer: 1 });
+    } else {
+        return None;
+    };
+    Some(Side { axis: STATUS, answer })
+}
+
+fn turn(hash: u64) -> Option<Side> {
+    static TABLE: OnceLock<Vec<(u64, Side)>> = OnceLock::new();
+    let table = TABLE.get_or_init(|| {
+        let mut table = Vec::new();
+        for (axis, (one, other)) in (2u8..).zip(TURNS) {
+            for (answer, words) in [(1, one), (2, other)] {
+                table.extend(words.split(' ').map(|word| (word_hash(word), Side { axis, answer })));
+            }
+        }
+        table.sort_unstable_by_key(|(hash, _)| *hash);
+        table
+    });
+    table.binary_search_by_key(&hash, |(known, _)| *known).ok().and_then(|at| table.get(at)).map(|(_, side)| *side)
+}
+
+fn key(axis: u8, word: u64) -> u32 {
+    (pair(u64::from(axis) + 1, word) >> 40) as u32
+}
+
+/// Collects while the messages are read.
+#[derive(Default)]
+pub struct Collector {
+    last: HashedMap<u8>,
+    reading: Reading,
+}
+
+impl Collector {
+    /// Takes a statement in; a later one overwrites what an earlier one said.
+    pub fn read(&mut self, sentence: &str) {
+        let mut reading = std::mem::take(&mut self.reading);
+        reading.read(sentence);
+        for (side, place) in &reading.sides {
+            for word in reading.around(*place) {
+                if self.last.len() < MOST {
+                    self.last.insert(u64::from(key(side.axis, *word)), side.answer);
+                }
+            }
+        }
+        self.reading = reading;
+    }
+
+    /// What was said last.
+    pub fn finish(self) -> Stances {
+        let mut entries: Vec<(u32, u8)> = self.last.into_iter().map(|(key, answer)| (key as u32, answer)).collect();
+        entries.sort_unstable();
+        Stances { entries }
+    }
+}
+
+/// What was said last of each word on each axis.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Stances {
+    /// Sorted by key.
+    pub(super) entries: Vec<(u32, u8)>,
+}
+
+impl Stances {
+    /// How well a side fits the words beside it, from -1 (the messages said the other) to 1; absent where they never
+    /// said anything.
+    pub fn fit(&self, side: Side, words: &[u64]) -> Option<f64> {
+        let (mut agree, mut differ) = (0u32, 0u32);
+        for word in words {
+            let key = key(side.axis, *word);
+            if let Ok(at) = self.entries.binary_search_by_key(&key, |entry| entry.0) {
+                let same = self.entries.get(at).is_some_and(|entry| entry.1 == side.answer);
+                agree += u32::from(same);
+                differ += u32::from(!same);
+            }
+        }
+        let all = agree + differ;
+        (all > 0).then(|| (f64::from(agree) - f64::from(differ)) / f64::from(all + 1))
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    fn read(sentences: &[&str]) -> Stances {
+        let mut collector = Collector::default();
+        for sentence in sentences {
+            collector.read(sentence);
+        }
+        collector.finish()
+    }
+
+    fn fit(stances: &Stances, sentence: &str) -> Option<f64> {
+        let mut reading = Reading::default();
+        reading.read(sentence);
+        let (side, place) = *reading.sides.first()?;
+        stances.fit(side, reading.around(place))
+    }
+
+    #[test]
+    fn a_status_fits_what_has_it_and_not_what_has_another() {
+        let known = read(&["The migration is done.", "The dashboard is pending."]);
+        assert!(fit(&known, "migration: done").unwrap() > 0.0);
+        assert!(fit(&known, "migration: pending").unwrap() < 0.0);
+        assert_eq!(fit(&known, "the invoice is pending"), None);
+    }
+
+    #[test]
+    fn the_newest_statement_counts() {
+        let known = read(&["The cursor test failed.", "The cursor test passed."]);
+        assert!(fit(&known, "cursor test passed").unwrap() > 0.0);
+        assert!(fit(&known, "cursor test failed").unwrap() < 0.0);
+    }
+
+    #[test]
+    fn words_that_turn_a_statement_have_sides_too() {
+        let known = read(&["Run the exporter without hooks."]);
+        assert!(fit(&known, "exporter without hooks").unwrap() > 0.0);
+        assert!(fit(&known, "exporter with hooks").unwrap() < 0.0);
+    }
+}
