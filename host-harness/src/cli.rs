@@ -3,6 +3,7 @@
 //! 0 is fine, 1 means that an audit found loss beyond the limit that was asked for, 2 is bad input or usage.
 
 mod audit;
+mod component;
 mod demo;
 mod input;
 mod live;
@@ -52,6 +53,8 @@ enum Command {
     Replay(replay::ReplayArgs),
     /// Audits every compaction in the transcripts below some folders.
     Scan(scan::ScanArgs),
+    /// Writes the WebAssembly component itself to a file, for gateways that load or transpile it.
+    Component(component::ComponentArgs),
     /// Prints completions for a shell.
     Completions {
         /// Which shell.
@@ -93,6 +96,7 @@ pub fn main() -> ExitCode {
         Command::Probe(args) => probe::run(&args),
         Command::Replay(args) => replay::run(&args),
         Command::Scan(args) => scan::run(&args),
+        Command::Component(args) => component::run(&args),
         Command::Completions { shell } => {
             clap_complete::generate(shell, &mut Cli::command(), "compact-review", &mut std::io::stdout());
             Ok(Outcome::Fine)

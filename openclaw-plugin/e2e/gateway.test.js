@@ -177,8 +177,7 @@ describe("the installed plugin", () => {
     const project = "Bittern";
     model.summarize(project, "I cannot help with that.");
     await talk(gateway, session, project);
-    await gateway.say(session, "/compact");
-    assert.match(await gateway.lastReply(session), /Compaction failed/);
+    assert.match(await gateway.ask(session, "/compact"), /Compaction failed/);
     assert.deepEqual(entries(gateway, session), [], "nothing was compacted, nothing is noted");
     assert.ok(gateway.memory("checkpoint.md").includes(session), "the checkpoint was written all the same");
     // The same conversation, now with a summary that passes: judged by its own pre-image.
@@ -231,13 +230,10 @@ describe("the installed plugin", () => {
     const answered = turns(project, 0).at(-1);
     assert.match(answered?.text ?? "", /📚 Context: 46,\d{3}\/64,000/, "the tool answered the agent");
 
-    await gateway.say(session, "/compact-review status");
-    assert.match(await gateway.lastReply(session), /📚 Context: 46,\d{3}\/64,000 \(7\d%\)/);
-    await gateway.say(session, "/compact-review checkpoint");
-    assert.match(await gateway.lastReply(session), /Written: memory\/checkpoint\.md/);
+    assert.match(await gateway.ask(session, "/compact-review status"), /📚 Context: 46,\d{3}\/64,000 \(7\d%\)/);
+    assert.match(await gateway.ask(session, "/compact-review checkpoint"), /Written: memory\/checkpoint\.md/);
     assert.ok(gateway.memory("checkpoint.md").includes(session));
-    await gateway.say(session, "/compact-review doctor");
-    const doctor = await gateway.lastReply(session);
+    const doctor = await gateway.ask(session, "/compact-review doctor");
     assert.match(doctor, /✅ Component: loaded/);
     assert.match(doctor, /✅ Conversation access: granted/);
     assert.match(doctor, /✅ Hook before_compaction: fired \d+ times/);
@@ -258,8 +254,7 @@ describe("the installed plugin", () => {
     const [next, second] = turns(project, since);
     assert.ok(next && quoted(next).includes(ticket(project)), "the recovery text survived");
     assert.equal(occurrences(second?.text ?? INTRO, INTRO), 0, "and came once");
-    await gateway.say(session, "/compact-review last");
-    assert.match(await gateway.lastReply(session), new RegExp(ticket(project)));
+    assert.match(await gateway.ask(session, "/compact-review last"), new RegExp(ticket(project)));
     await gateway.say(session, "/compact-review recover");
     await gateway.say(session, `Once more for ${project}.`);
     assert.ok(quoted(/** @type {any} */ (turns(project, since).at(-1))).includes(ticket(project)), "recover hands it back again");
@@ -309,15 +304,15 @@ describe("the plugin with compaction.mode default", () => {
     model.summarize(project, emptySummary());
     await talk(gateway, session, project);
     await gateway.say(session, "/compact-review checkpoint");
-    await gateway.say(session, "/compact");
+    const reply = await gateway.ask(session, "/compact");
     const [entry = ""] = entries(gateway, session);
-    assert.match(entry, /\(failed/, await gateway.lastReply(session));
+    assert.match(entry, /\(failed/, reply);
     const checkpoint = gateway.memory("checkpoint.md");
     assert.ok(checkpoint.includes(session) && checkpoint.includes("Never deploy on Fridays"), "the pre-image stands");
     const earlier = fs.readdirSync(path.join(gateway.workspace, "memory", "checkpoints"));
     const texts = earlier.map((name) => gateway.memory(path.join("checkpoints", name)));
     assert.ok(texts.some((text) => text.includes(session)), "and the one before it is kept");
-    assert.match(await gateway.lastReply(session), /⚠️/, "told in the chat, as the settings ask for");
+    assert.match(reply, /⚠️/, "told in the chat, as the settings ask for");
   });
 });
 
@@ -337,8 +332,7 @@ describe("the plugin without conversation access, with a component that traps on
     const project = "Whimbrel";
     model.summarize(project, lossySummary(project));
     await talk(gateway, session, project);
-    await gateway.say(session, "/compact");
-    assert.match(await gateway.lastReply(session), /Compacted/, "the compaction succeeded");
+    assert.match(await gateway.ask(session, "/compact"), /Compacted/, "the compaction succeeded");
     assert.equal(logged(gateway, "the component trapped in beforeCompaction").length, 1, gateway.tail());
     assert.match(entries(gateway, session)[0] ?? "unverifiable", /unverifiable/, "nothing is claimed about it");
 
@@ -357,10 +351,8 @@ describe("the plugin without conversation access, with a component that traps on
     const [next] = turns("Turnstone", since);
     assert.ok(next);
     assert.equal(occurrences(next.text, INTRO), 0);
-    await gateway.say(session, "/compact-review doctor");
-    assert.match(await gateway.lastReply(session), /Conversation access: not granted.*not handed back/);
-    await gateway.say(session, "/compact-review status");
-    assert.match(await gateway.lastReply(session), /📚 Context: [\d,]+\/64,000/, "usage is known all the same");
+    assert.match(await gateway.ask(session, "/compact-review doctor"), /Conversation access: not granted.*not handed back/);
+    assert.match(await gateway.ask(session, "/compact-review status"), /📚 Context: [\d,]+\/64,000/, "usage is known all the same");
   });
 });
 

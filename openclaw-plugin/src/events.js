@@ -79,7 +79,7 @@ export function warmUpMessages() {
     "Done: the migration ran. Open: is https://example.org/docs?page=2 still valid?",
   ];
   const roles = /** @type {const} */ (["user", "assistant", "tool", "assistant"]);
-  return Array.from({ length: 40 }, (_, at) => ({
+  return Array.from({ length: 400 }, (_, at) => ({
     id: `w${at}`,
     role: roles[at % 4] ?? "user",
     text: `${said[at % 4]} ${at}`,

@@ -24,7 +24,7 @@
  * @property {Map<string, number[]>} timings by hook, in milliseconds
  * @property {string[]} troubles what went wrong last, for the doctor
  * @property {Record<string, number>} fired how often each hook fired
- * @property {boolean} warmed
+ * @property {number} warmUps how often the component was warmed up
  */
 
 const KEY = Symbol.for("openclaw-compact-review.1");
@@ -42,7 +42,7 @@ export function shared() {
     timings: new Map(),
     troubles: [],
     fired: {},
-    warmed: false,
+    warmUps: 0,
   };
   return process[KEY];
 }

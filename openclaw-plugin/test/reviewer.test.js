@@ -281,11 +281,11 @@ test("the tool tells the budget and writes the agent's own note into the checkpo
   assert.equal(tool(reviewer, {}), null);
 });
 
-test("the warm-up writes nothing and happens once", async (t) => {
+test("the warm-up writes nothing, and ends", async (t) => {
   const { reviewer, folder, log } = await reviewing(t);
-  shared().warmed = false;
-  reviewer.warmUp();
-  reviewer.warmUp();
+  shared().warmUps = 0;
+  const rounds = Array.from({ length: 10 }, () => reviewer.warmUp());
+  assert.ok(!rounds[0] && rounds[9]);
   assert.deepEqual(fs.readdirSync(folder), []);
   assert.deepEqual(lines(log, "does not work"), []);
 });
