@@ -16,7 +16,8 @@ if (root === undefined || tarball === undefined) throw new Error("run e2e/run.js
 const plugin = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 
 const ID = "compact-review";
-const INTRO = "Facts from before the compaction";
+/** How the component begins what it hands back, and what `/compact-review recover` hands back. */
+const INTRO = /Recovered from checkpoint \(compact-review\)|Facts from before the compaction/g;
 const ACCESS = { allowConversationAccess: true };
 
 const model = new FakeModel();
@@ -64,14 +65,16 @@ function turns(project, since) {
   return model.with(project, "turn").filter((request) => request.at >= since);
 }
 
-/** @param {string} text @param {string} part */
-function occurrences(text, part) {
-  return text.split(part).length - 1;
+/** How often something was handed back. @param {import("./fake-model.js").ModelRequest | undefined} request */
+function injections(request) {
+  assert.ok(request, "the model was asked");
+  return [...request.text.matchAll(INTRO)].length;
 }
 
 /** The quoted block of a request. @param {import("./fake-model.js").ModelRequest} request */
 function quoted(request) {
-  const found = /Facts from before the compaction[^\n]*\n(~{3,})[a-z]*\n([\s\S]*?)\n\1/.exec(request.text);
+  const from = request.text.search(new RegExp(INTRO.source));
+  const found = from === -1 ? null : /(~{3,})[a-z]*\n([\s\S]*?)\n\1/.exec(request.text.slice(from));
   return found?.[2] ?? "";
 }
 
@@ -122,8 +125,8 @@ describe("the installed plugin", () => {
     for (const fact of ["Never deploy on Fridays", ticket(project), "350 requests per minute"]) {
       assert.ok(quoted(next).includes(fact), `the next request has ${fact} in its quoted block:\n${quoted(next)}`);
     }
-    assert.equal(occurrences(next.text, INTRO), 1, "once");
-    assert.equal(occurrences(second.text, INTRO), 0, "and not twice");
+    assert.equal(injections(next), 1, "once");
+    assert.equal(injections(second), 0, "and not twice");
   });
 
   test("is quiet about a faithful summary", async () => {
@@ -201,7 +204,7 @@ describe("the installed plugin", () => {
     await gateway.say(session, `Go on with ${project}.`);
     const [refused, retried] = turns(project, since);
     assert.ok(refused && retried, "the gateway tried again");
-    assert.equal(occurrences(refused.text, INTRO), 0);
+    assert.equal(injections(refused), 0);
     assert.ok(quoted(retried).includes(ticket(project)), quoted(retried));
     assert.match(entries(gateway, session)[0] ?? "", /- Reason: overflow/);
   });
@@ -253,7 +256,7 @@ describe("the installed plugin", () => {
     await gateway.say(session, `And then for ${project}?`);
     const [next, second] = turns(project, since);
     assert.ok(next && quoted(next).includes(ticket(project)), "the recovery text survived");
-    assert.equal(occurrences(second?.text ?? INTRO, INTRO), 0, "and came once");
+    assert.equal(injections(second), 0, "and came once");
     assert.match(await gateway.ask(session, "/compact-review last"), new RegExp(ticket(project)));
     await gateway.say(session, "/compact-review recover");
     await gateway.say(session, `Once more for ${project}.`);
@@ -350,7 +353,7 @@ describe("the plugin without conversation access, with a component that traps on
     await gateway.say(session, "What is next for Turnstone?");
     const [next] = turns("Turnstone", since);
     assert.ok(next);
-    assert.equal(occurrences(next.text, INTRO), 0);
+    assert.equal(injections(next), 0);
     assert.match(await gateway.ask(session, "/compact-review doctor"), /Conversation access: not granted.*not handed back/);
     assert.match(await gateway.ask(session, "/compact-review status"), /📚 Context: [\d,]+\/64,000/, "usage is known all the same");
   });

@@ -119,12 +119,12 @@ export class Reviewer {
       memory.compacting = true;
       memory.lastCompaction = read?.compaction?.id;
       const messages = read?.messages ?? plainMessages(event.messages ?? []);
-      memory.messagesBefore = messages.length;
+      memory.messagesBefore = read?.count;
       const outcome = this.#call(identity, "beforeCompaction", (now) => ({
         session: sessionOf(identity, event.sessionFile),
         reason,
         now,
-        messageCount: known(event.messageCount),
+        messageCount: read?.count ?? known(event.messageCount),
         messageCountLimited: undefined,
         // What the gateway puts here differs from path to path: with or without the system prompt, or a limit plus one.
         tokenCount: undefined,
@@ -179,7 +179,7 @@ export class Reviewer {
         const outcome = this.#call(identity, "sessionStart", (now) => ({
           session: sessionOf(identity),
           now,
-          messageCount: read?.messages.length,
+          messageCount: read?.count,
           messageIds: read?.messages.map(({ id }) => id) ?? [],
         }));
         memory.prompts = read?.prompts;
@@ -188,7 +188,8 @@ export class Reviewer {
       } else {
         parts.push(this.#prompt(identity)?.text);
       }
-      parts.push(memory.hint);
+      parts.push(memory.again, memory.hint);
+      memory.again = undefined;
       memory.hint = undefined;
       const text = parts.filter((part) => part !== undefined && part !== "").join("\n");
       return text === "" ? undefined : text;
@@ -305,9 +306,7 @@ export class Reviewer {
    */
   recoverAgain(identity) {
     const text = this.lastAudit(identity)?.recovery;
-    if (text !== undefined) {
-      this.notes(identity, (notes) => notes.saveState(identity.sessionKey, "recovery", Buffer.from(text)));
-    }
+    memoryOf(identity.sessionKey).again = text;
     return text;
   }
 
@@ -315,7 +314,7 @@ export class Reviewer {
   transcriptLength(identity) {
     const read = this.#read(identity);
     if (read === undefined) throw new Error("it cannot be read; audits will be unverifiable");
-    return read.messages.length;
+    return read.count;
   }
 
   /** @param {{sessionKey?: string, sessionId?: string, agentId?: string, workspaceDir?: string}} given */

@@ -9,10 +9,11 @@
  * @property {string} [sessionId] the transcript that was seen last
  * @property {boolean} [compacting] between the two hooks of a compaction
  * @property {string} [lastCompaction] the last one in the transcript when the before hook ran
- * @property {number} [messagesBefore] how many messages it had then
+ * @property {number} [messagesBefore] how many messages the transcript had then
  * @property {number} [prompts] how many prompts the user gave
  * @property {string} [lastRun]
  * @property {string} [hint] for the next prompt, from the budget
+ * @property {string} [again] for the next prompt, as a person asked for it
  * @property {number} [askedAt] when a person last asked for a compaction, in unix milliseconds
  * @property {boolean} [refused] whether the last request to the model failed
  * @property {string[]} notices for the chat, with the next reply

@@ -73,17 +73,17 @@ test("within a run the key is all there is, and `compactedCount` counts compacti
   reviewer.beforeCompaction({ messageCount: 6, sessionFile: KEY, messages: [{ role: "user", content: "not used" }] }, KEY_ONLY);
   store.compact(LOSSY, 2);
   reviewer.afterCompaction({ messageCount: 3, sessionFile: KEY, compactedCount: 1 }, KEY_ONLY);
-  assert.match(dailyNote(folder), /- Messages: 3 retained, 3 dropped/);
+  assert.match(dailyNote(folder), /- Messages: 2 retained, 4 dropped/);
   assert.match(dailyNote(folder), /- Reason: threshold/);
 });
 
-test("counts of -1 are unknown and not numbers", async (t) => {
+test("counts of -1 are not numbers: the transcript is counted", async (t) => {
   const { folder, store, reviewer } = await reviewing(t);
   talk(store);
   reviewer.beforeCompaction({ messageCount: -1, sessionFile: "x" }, FULL);
   store.compact(LOSSY, 2);
   reviewer.afterCompaction({ messageCount: -1, compactedCount: -1 }, FULL);
-  assert.match(dailyNote(folder), /- Messages: unknown retained, unknown dropped/);
+  assert.match(dailyNote(folder), /- Messages: 2 retained, 4 dropped/);
   assert.match(dailyNote(folder), /lost: Never deploy on Fridays/);
 });
 
@@ -268,6 +268,10 @@ test("the command answers, and doctor tells what the missing permission costs", 
   reviewer.afterCompaction({ messageCount: 2, compactedCount: 4 }, FULL);
   assert.match(await ask("last"), /Never deploy on Fridays/);
   assert.match(await ask("recover"), /with your next message/);
+  assert.match(reviewer.beforePrompt(FULL) ?? "", /Never deploy on Fridays/);
+  await ask("recover");
+  assert.match(reviewer.beforePrompt(FULL) ?? "", /Never deploy on Fridays/, "again, because it was asked for");
+  assert.equal(reviewer.beforePrompt(FULL), undefined);
 });
 
 test("the tool tells the budget and writes the agent's own note into the checkpoint", async (t) => {
