@@ -11,8 +11,8 @@ import { TOOL, tool } from "./src/tool.js";
  * @typedef {import("./src/openclaw.d.ts").SessionStore} SessionStore
  */
 
-/** After the gateway has started, and before a conversation is long enough to be compacted. */
-const WARM_UP_MS = 5_000;
+/** Between two rounds, so that the gateway never stands still for long. */
+const WARM_UP_MS = 1_000;
 
 /** @returns {Promise<SessionStore>} */
 const openStore = () => import(/** @type {string} */ ("openclaw/plugin-sdk/session-store-runtime"));
@@ -31,7 +31,15 @@ function register(api) {
     handler: async (context) => ({ text: await command(reviewer, context).catch(apology(reviewer)) }),
   });
   api.registerTool?.((context) => tool(reviewer, context), { name: TOOL });
-  if (api.registrationMode === "full") setTimeout(() => reviewer.warmUp(), WARM_UP_MS).unref();
+  if (api.registrationMode === "full") warmUp(reviewer);
+}
+
+/** @param {Reviewer} reviewer */
+function warmUp(reviewer) {
+  const round = () => {
+    if (!reviewer.warmUp()) warmUp(reviewer);
+  };
+  setTimeout(round, WARM_UP_MS).unref();
 }
 
 /** @param {Api} api @param {Reviewer} reviewer */

@@ -5,6 +5,7 @@
 mod audit;
 mod checkpoint;
 mod checkpoints;
+mod component;
 mod demo;
 mod doctor;
 mod input;
@@ -83,6 +84,8 @@ enum Command {
     Watch(watch::WatchArgs),
     /// What recorded compactions would have kept with another plan.
     WhatIf(what_if::WhatIfArgs),
+    /// Writes the WebAssembly component itself to a file, for gateways that load or transpile it.
+    Component(component::ComponentArgs),
     /// Prints completions for a shell.
     Completions {
         /// Which shell.
@@ -133,6 +136,7 @@ pub fn main() -> ExitCode {
         Command::Simulate(args) => simulate::run(&args),
         Command::Watch(args) => watch::run(&args),
         Command::WhatIf(args) => what_if::run(&args),
+        Command::Component(args) => component::run(&args),
         Command::Completions { shell } => {
             clap_complete::generate(shell, &mut Cli::command(), "compact-review", &mut std::io::stdout());
             Ok(Outcome::Fine)

@@ -34,6 +34,11 @@ export function faithfulSummary(project) {
   return summary(`Project ${project}: use Postgres 16.`, rules, `The ticket for ${project} is ${ticket(project)}.`);
 }
 
+/** Headings and nothing else: what an empty summary looks like here, as the gateway itself refuses one without words. */
+export function emptySummary() {
+  return summary("None.", "None.", "None.");
+}
+
 /** @param {string} decisions @param {string} rules @param {string} identifiers */
 function summary(decisions, rules, identifiers) {
   return (

@@ -196,14 +196,22 @@ export class Gateway {
   }
 
   /**
-   * What the chat shows last.
+   * Says something and gives the reply that the chat shows.
    * @param {string} sessionKey
+   * @param {string} message
    * @returns {Promise<string>}
    */
-  async lastReply(sessionKey) {
-    const history = await this.call("chat.history", { sessionKey, limit: 5 });
-    const last = history.messages.findLast((/** @type {any} */ message) => message.role === "assistant");
-    return (last?.content ?? []).map((/** @type {any} */ part) => part.text ?? "").join("\n");
+  async ask(sessionKey, message) {
+    const since = Date.now();
+    await this.say(sessionKey, message);
+    const deadline = Date.now() + 60_000;
+    for (;;) {
+      const history = await this.call("chat.history", { sessionKey, limit: 5 });
+      const last = history.messages.findLast((/** @type {any} */ said) => said.role === "assistant");
+      if (last?.timestamp >= since) return last.content.map((/** @type {any} */ part) => part.text ?? "").join("\n");
+      if (Date.now() > deadline) throw new Error(`no reply to ${JSON.stringify(message)} in ${sessionKey}\n${this.tail()}`);
+      await sleep(100);
+    }
   }
 
   /** The end of its output and of its log. */

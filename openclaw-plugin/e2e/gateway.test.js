@@ -5,7 +5,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { after, before, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { faithfulSummary, lossySummary, prompts, ticket } from "./conversations.js";
+import { emptySummary, faithfulSummary, lossySummary, prompts, ticket } from "./conversations.js";
 import { FakeModel } from "./fake-model.js";
 import { Gateway, eventually } from "./gateway.js";
 import { trappingCopy } from "./trap.js";
@@ -16,7 +16,8 @@ if (root === undefined || tarball === undefined) throw new Error("run e2e/run.js
 const plugin = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 
 const ID = "compact-review";
-const INTRO = "Facts from before the compaction";
+/** How the component begins what it hands back, and what `/compact-review recover` hands back. */
+const INTRO = /Recovered from checkpoint \(compact-review\)|Facts from before the compaction/g;
 const ACCESS = { allowConversationAccess: true };
 
 const model = new FakeModel();
@@ -64,14 +65,16 @@ function turns(project, since) {
   return model.with(project, "turn").filter((request) => request.at >= since);
 }
 
-/** @param {string} text @param {string} part */
-function occurrences(text, part) {
-  return text.split(part).length - 1;
+/** How often something was handed back. @param {import("./fake-model.js").ModelRequest | undefined} request */
+function injections(request) {
+  assert.ok(request, "the model was asked");
+  return [...request.text.matchAll(INTRO)].length;
 }
 
 /** The quoted block of a request. @param {import("./fake-model.js").ModelRequest} request */
 function quoted(request) {
-  const found = /Facts from before the compaction[^\n]*\n(~{3,})[a-z]*\n([\s\S]*?)\n\1/.exec(request.text);
+  const from = request.text.search(new RegExp(INTRO.source));
+  const found = from === -1 ? null : /(~{3,})[a-z]*\n([\s\S]*?)\n\1/.exec(request.text.slice(from));
   return found?.[2] ?? "";
 }
 
@@ -122,8 +125,8 @@ describe("the installed plugin", () => {
     for (const fact of ["Never deploy on Fridays", ticket(project), "350 requests per minute"]) {
       assert.ok(quoted(next).includes(fact), `the next request has ${fact} in its quoted block:\n${quoted(next)}`);
     }
-    assert.equal(occurrences(next.text, INTRO), 1, "once");
-    assert.equal(occurrences(second.text, INTRO), 0, "and not twice");
+    assert.equal(injections(next), 1, "once");
+    assert.equal(injections(second), 0, "and not twice");
   });
 
   test("is quiet about a faithful summary", async () => {
@@ -177,8 +180,7 @@ describe("the installed plugin", () => {
     const project = "Bittern";
     model.summarize(project, "I cannot help with that.");
     await talk(gateway, session, project);
-    await gateway.say(session, "/compact");
-    assert.match(await gateway.lastReply(session), /Compaction failed/);
+    assert.match(await gateway.ask(session, "/compact"), /Compaction failed/);
     assert.deepEqual(entries(gateway, session), [], "nothing was compacted, nothing is noted");
     assert.ok(gateway.memory("checkpoint.md").includes(session), "the checkpoint was written all the same");
     // The same conversation, now with a summary that passes: judged by its own pre-image.
@@ -202,7 +204,7 @@ describe("the installed plugin", () => {
     await gateway.say(session, `Go on with ${project}.`);
     const [refused, retried] = turns(project, since);
     assert.ok(refused && retried, "the gateway tried again");
-    assert.equal(occurrences(refused.text, INTRO), 0);
+    assert.equal(injections(refused), 0);
     assert.ok(quoted(retried).includes(ticket(project)), quoted(retried));
     assert.match(entries(gateway, session)[0] ?? "", /- Reason: overflow/);
   });
@@ -231,13 +233,10 @@ describe("the installed plugin", () => {
     const answered = turns(project, 0).at(-1);
     assert.match(answered?.text ?? "", /📚 Context: 46,\d{3}\/64,000/, "the tool answered the agent");
 
-    await gateway.say(session, "/compact-review status");
-    assert.match(await gateway.lastReply(session), /📚 Context: 46,\d{3}\/64,000 \(7\d%\)/);
-    await gateway.say(session, "/compact-review checkpoint");
-    assert.match(await gateway.lastReply(session), /Written: memory\/checkpoint\.md/);
+    assert.match(await gateway.ask(session, "/compact-review status"), /📚 Context: 46,\d{3}\/64,000 \(7\d%\)/);
+    assert.match(await gateway.ask(session, "/compact-review checkpoint"), /Written: memory\/checkpoint\.md/);
     assert.ok(gateway.memory("checkpoint.md").includes(session));
-    await gateway.say(session, "/compact-review doctor");
-    const doctor = await gateway.lastReply(session);
+    const doctor = await gateway.ask(session, "/compact-review doctor");
     assert.match(doctor, /✅ Component: loaded/);
     assert.match(doctor, /✅ Conversation access: granted/);
     assert.match(doctor, /✅ Hook before_compaction: fired \d+ times/);
@@ -257,9 +256,8 @@ describe("the installed plugin", () => {
     await gateway.say(session, `And then for ${project}?`);
     const [next, second] = turns(project, since);
     assert.ok(next && quoted(next).includes(ticket(project)), "the recovery text survived");
-    assert.equal(occurrences(second?.text ?? INTRO, INTRO), 0, "and came once");
-    await gateway.say(session, "/compact-review last");
-    assert.match(await gateway.lastReply(session), new RegExp(ticket(project)));
+    assert.equal(injections(second), 0, "and came once");
+    assert.match(await gateway.ask(session, "/compact-review last"), new RegExp(ticket(project)));
     await gateway.say(session, "/compact-review recover");
     await gateway.say(session, `Once more for ${project}.`);
     assert.ok(quoted(/** @type {any} */ (turns(project, since).at(-1))).includes(ticket(project)), "recover hands it back again");
@@ -306,13 +304,18 @@ describe("the plugin with compaction.mode default", () => {
   test("calls an empty summary failed and keeps the checkpoint", async () => {
     const session = "agent:main:empty";
     const project = "Sandpiper";
-    model.summarize(project, "\n");
+    model.summarize(project, emptySummary());
     await talk(gateway, session, project);
-    await gateway.say(session, "/compact");
+    await gateway.say(session, "/compact-review checkpoint");
+    const reply = await gateway.ask(session, "/compact");
     const [entry = ""] = entries(gateway, session);
-    assert.match(entry, /\(failed/);
+    assert.match(entry, /\(failed/, reply);
     const checkpoint = gateway.memory("checkpoint.md");
-    assert.ok(checkpoint.includes(session) && checkpoint.includes("Never deploy on Fridays"));
+    assert.ok(checkpoint.includes(session) && checkpoint.includes("Never deploy on Fridays"), "the pre-image stands");
+    const earlier = fs.readdirSync(path.join(gateway.workspace, "memory", "checkpoints"));
+    const texts = earlier.map((name) => gateway.memory(path.join("checkpoints", name)));
+    assert.ok(texts.some((text) => text.includes(session)), "and the one before it is kept");
+    assert.match(reply, /⚠️/, "told in the chat, as the settings ask for");
   });
 });
 
@@ -332,8 +335,7 @@ describe("the plugin without conversation access, with a component that traps on
     const project = "Whimbrel";
     model.summarize(project, lossySummary(project));
     await talk(gateway, session, project);
-    await gateway.say(session, "/compact");
-    assert.match(await gateway.lastReply(session), /Compacted/, "the compaction succeeded");
+    assert.match(await gateway.ask(session, "/compact"), /Compacted/, "the compaction succeeded");
     assert.equal(logged(gateway, "the component trapped in beforeCompaction").length, 1, gateway.tail());
     assert.match(entries(gateway, session)[0] ?? "unverifiable", /unverifiable/, "nothing is claimed about it");
 
@@ -351,11 +353,9 @@ describe("the plugin without conversation access, with a component that traps on
     await gateway.say(session, "What is next for Turnstone?");
     const [next] = turns("Turnstone", since);
     assert.ok(next);
-    assert.equal(occurrences(next.text, INTRO), 0);
-    await gateway.say(session, "/compact-review doctor");
-    assert.match(await gateway.lastReply(session), /Conversation access: not granted.*not handed back/);
-    await gateway.say(session, "/compact-review status");
-    assert.match(await gateway.lastReply(session), /📚 Context: [\d,]+\/64,000/, "usage is known all the same");
+    assert.equal(injections(next), 0);
+    assert.match(await gateway.ask(session, "/compact-review doctor"), /Conversation access: not granted.*not handed back/);
+    assert.match(await gateway.ask(session, "/compact-review status"), /📚 Context: [\d,]+\/64,000/, "usage is known all the same");
   });
 });
 

@@ -3,7 +3,8 @@
 //   node e2e/run.js
 //
 // Installs the pinned Node and OpenClaw into a cache folder, packs the plugin, and runs the tests in a network namespace
-// in which there is nothing but loopback. Needs Linux with unshare(1) and `npm run build` before.
+// in which there is nothing but loopback. Needs Linux with unshare(1) and `npm run build` before. E2E_KEEP=FOLDER keeps the
+// gateways' workspaces and logs there, to look at.
 
 import { spawnSync } from "node:child_process";
 import fs from "node:fs";
@@ -45,6 +46,8 @@ try {
   if (ran.error) throw new Error(`unshare cannot be run: ${ran.error.message}`);
   status = ran.status ?? 1;
 } finally {
+  const keep = process.env.E2E_KEEP;
+  if (keep) fs.cpSync(root, keep, { recursive: true });
   fs.rmSync(root, { recursive: true, force: true, maxRetries: 5 });
 }
 process.exit(status);

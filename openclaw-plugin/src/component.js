@@ -71,10 +71,13 @@ export class Component {
   }
 }
 
-/** @param {unknown} error @returns {{tag: string, val: string} | undefined} */
+/**
+ * A `hook-error` is thrown as it is, or in an error around it; anything else is a trap.
+ * @param {unknown} error
+ * @returns {{tag: string, val: string} | undefined}
+ */
 function hookPayload(error) {
-  if (!(error instanceof Error) || !("payload" in error)) return undefined;
-  const { payload } = error;
+  const payload = error instanceof Error && "payload" in error ? error.payload : error;
   if (typeof payload !== "object" || payload === null || !("tag" in payload) || !("val" in payload)) return undefined;
   return { tag: String(payload.tag), val: String(payload.val) };
 }

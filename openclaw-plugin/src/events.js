@@ -24,12 +24,13 @@ export function compacted(event, context, read, memory) {
   const inRun = context.sessionId === undefined;
   const entry = read?.compaction;
   const fresh = entry !== undefined && (!memory.compacting || entry.id !== memory.lastCompaction);
-  const retained = known(event.messageCount);
+  // The transcript before minus what stands verbatim now; the gateway's own counts take the summary for a message.
+  const retained = fresh ? read?.verbatim : known(event.messageCount);
   const before = memory.compacting ? memory.messagesBefore : undefined;
-  const computed = before !== undefined && retained !== undefined ? Math.max(0, before - retained) : undefined;
-  let dropped = inRun ? computed : known(event.compactedCount);
+  const told = inRun ? undefined : known(event.compactedCount);
+  let dropped = fresh && before !== undefined && retained !== undefined ? Math.max(0, before - retained) : told;
   // Both transcripts were read and no compaction came in between.
-  if (!fresh && read !== undefined && memory.compacting && (inRun || !dropped)) dropped = 0;
+  if (!fresh && read !== undefined && memory.compacting && !dropped) dropped = 0;
   return {
     compactionId: fresh ? entry.id : undefined,
     messagesRetained: retained,
@@ -79,7 +80,7 @@ export function warmUpMessages() {
     "Done: the migration ran. Open: is https://example.org/docs?page=2 still valid?",
   ];
   const roles = /** @type {const} */ (["user", "assistant", "tool", "assistant"]);
-  return Array.from({ length: 40 }, (_, at) => ({
+  return Array.from({ length: 400 }, (_, at) => ({
     id: `w${at}`,
     role: roles[at % 4] ?? "user",
     text: `${said[at % 4]} ${at}`,

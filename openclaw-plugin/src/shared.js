@@ -9,10 +9,11 @@
  * @property {string} [sessionId] the transcript that was seen last
  * @property {boolean} [compacting] between the two hooks of a compaction
  * @property {string} [lastCompaction] the last one in the transcript when the before hook ran
- * @property {number} [messagesBefore] how many messages it had then
+ * @property {number} [messagesBefore] how many messages the transcript had then
  * @property {number} [prompts] how many prompts the user gave
  * @property {string} [lastRun]
  * @property {string} [hint] for the next prompt, from the budget
+ * @property {string} [again] for the next prompt, as a person asked for it
  * @property {number} [askedAt] when a person last asked for a compaction, in unix milliseconds
  * @property {boolean} [refused] whether the last request to the model failed
  * @property {string[]} notices for the chat, with the next reply
@@ -24,7 +25,7 @@
  * @property {Map<string, number[]>} timings by hook, in milliseconds
  * @property {string[]} troubles what went wrong last, for the doctor
  * @property {Record<string, number>} fired how often each hook fired
- * @property {boolean} warmed
+ * @property {number} warmUps how often the component was warmed up
  */
 
 const KEY = Symbol.for("openclaw-compact-review.1");
@@ -42,7 +43,7 @@ export function shared() {
     timings: new Map(),
     troubles: [],
     fired: {},
-    warmed: false,
+    warmUps: 0,
   };
   return process[KEY];
 }

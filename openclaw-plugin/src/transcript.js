@@ -9,10 +9,11 @@
  * @property {string | undefined} summary left out where the transcript does not hold it in words
  * @property {string | undefined} firstKeptId the first message that stands verbatim
  * @property {number | undefined} tokensBefore
- * @property {number | undefined} tokensAfter
  *
  * @typedef {object} Conversation
- * @property {Message[]} messages what stands in the context, oldest first
+ * @property {Message[]} messages what stands in the context, oldest first; the oldest are left out where it is too much
+ * @property {number} count how many there are, with those that were left out
+ * @property {number} verbatim how many of them are not a summary
  * @property {Compaction | undefined} compaction the last one
  * @property {number} prompts how many prompts the user gave in all
  */
@@ -41,7 +42,10 @@ export function conversation(events) {
   const at = current.findLastIndex((entry) => entry.type === "compaction");
   const prompts = current.filter((entry) => entry.type === "message" && record(entry.message).role === "user").length;
   const entry = current[at];
-  if (entry === undefined) return { messages: bounded(messagesOf(current)), compaction: undefined, prompts };
+  if (entry === undefined) {
+    const all = messagesOf(current);
+    return { messages: bounded(all), count: all.length, verbatim: all.length, compaction: undefined, prompts };
+  }
 
   const kept = keptEntries(current.slice(0, at), entry);
   const keptMessages = messagesOf(kept);
@@ -49,15 +53,15 @@ export function conversation(events) {
     id: text(entry.id),
     summary: text(entry.summary),
     firstKeptId: keptMessages[0]?.id,
-    tokensBefore: count(entry.tokensBefore),
-    tokensAfter: count(entry.tokensAfter),
+    tokensBefore: number(entry.tokensBefore),
   };
   /** @type {Message[]} */
   const summary = compaction.summary
     ? [{ id: compaction.id ?? "summary", role: "system", text: compaction.summary, tool: undefined, failed: false, at: time(entry) }]
     : [];
   const messages = [...summary, ...keptMessages, ...messagesOf(current.slice(at + 1))];
-  return { messages: bounded(messages), compaction, prompts };
+  const count = messages.length;
+  return { messages: bounded(messages), count, verbatim: count - summary.length, compaction, prompts };
 }
 
 /**
@@ -154,7 +158,7 @@ function time(value) {
 }
 
 /** @param {unknown} value @returns {number | undefined} */
-function count(value) {
+function number(value) {
   return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
 }
 
