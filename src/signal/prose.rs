@@ -249,6 +249,9 @@ pub fn features(statement: &Statement, around: &Surroundings, mut add: impl FnMu
 pub fn weigh(statement: &Statement, around: &Surroundings) -> f64 {
     let mut sum = 0.0;
     features(statement, around, |feature, value| sum += value * w::of_feature(feature, around.role));
+    if around.role == Role::System {
+        sum += w::SYSTEM;
+    }
     1.0 / (1.0 + libm::exp(-sum))
 }
 
