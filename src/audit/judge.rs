@@ -6,14 +6,18 @@ use super::summary::Summary;
 use crate::event::Role;
 use crate::redact::redact;
 use crate::report::Status;
-use crate::signal::cues::cue::FOLLOWED;
+use crate::signal::cues::cue::{DISCLAIMED, FOLLOWED};
 use crate::signal::weights::MAX_TEXT;
 use crate::signal::{Member, Signal, bounded, names};
 use crate::text::cue::{self, Cues};
 
 /// A sentence that shares so much of a user's statement can contradict it.
 const SURE_SUBJECT: f32 = 0.7;
-/// The same for anyone else's.
+/// A sentence that shares so much and has another value of the same form speaks of the same key.
+const SAME_KEY: f32 = 0.5;
+/// A sentence with so many times the bytes of a statement says more than it.
+const MUCH_LONGER: usize = 3;
+/// [`SURE_SUBJECT`] for anyone else's.
 const SURER_SUBJECT: f32 = 0.8;
 /// A statement that is there with this probability is preserved.
 const PRESERVED: f64 = 0.50;
@@ -192,30 +196,35 @@ fn contradiction<'a>(
     // What an agent said is how things stood: only its last word on a subject can be contradicted, and only in a value
     // or in what is done.
     let user = signal.role == Role::User;
-    let conflict = found.conflict?;
-    let last_word = user || signal.cues & FOLLOWED == 0 && matches!(conflict, Conflict::Value | Conflict::Status);
-    if found.in_sentence < if user { SURE_SUBJECT } else { SURER_SUBJECT } || !last_word {
+    if !user && signal.cues & FOLLOWED != 0 || signal.cues & DISCLAIMED != 0 {
         return None;
     }
-    let why = match conflict {
-        Conflict::Polarity => "the summary turned its \"not\" round".to_string(),
-        Conflict::Status => "done in one, open or failed in the other".to_string(),
-        Conflict::Certainty => "it was a possibility, the summary says it is certain".to_string(),
-        Conflict::Value => {
-            let (ours, theirs) = other_value(signal, summary, says)?;
-            format!("the summary says {theirs} where the message says {ours}")
-        }
+    // A sentence much longer than the statement has values of other things too.
+    if found.in_sentence >= if user { SAME_KEY } else { SURE_SUBJECT }
+        && says.len() <= MUCH_LONGER * signal.text.len()
+        && let Some((ours, theirs)) = other_value(signal, summary, says)
+    {
+        return Some((format!("the summary says {theirs} where the message says {ours}"), says));
+    }
+    if found.in_sentence < if user { SURE_SUBJECT } else { SURER_SUBJECT } {
+        return None;
+    }
+    let why = match found.conflict? {
+        Conflict::Polarity if user => "the summary turned its \"not\" round",
+        Conflict::Status => "done in one, open or failed in the other",
+        Conflict::Certainty => "it was a possibility, the summary says it is certain",
+        Conflict::Polarity | Conflict::Value => return None,
     };
-    Some((why, says))
+    Some((why.to_string(), says))
 }
 
 /// A value of the statement that the summary lacks, and one of the same form that its best piece has instead.
 fn other_value<'a>(signal: &'a Signal, summary: &Summary<'_>, says: &str) -> Option<(&'a str, String)> {
     for ours in signal.values.iter().filter(|value| !summary.has(value)) {
-        let form = names::form(ours);
+        let form = form(ours);
         let mut other = None;
         names::names(says, |name| {
-            if other.is_none() && names::form(name.text) == form && !signal.text.contains(name.text) {
+            if other.is_none() && self::form(name.text) == form && !signal.text.contains(name.text) {
                 other = Some(name.text.to_string());
             }
         });
@@ -224,4 +233,10 @@ fn other_value<'a>(signal: &'a Signal, summary: &Summary<'_>, says: &str) -> Opt
         }
     }
     None
+}
+
+/// What a value looks like; one number looks like another, however long.
+fn form(value: &str) -> u64 {
+    let number = value.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b','));
+    if number { 0 } else { names::form(value) }
 }
