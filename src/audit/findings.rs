@@ -40,8 +40,10 @@ impl Retained {
     }
 }
 
-/// Signals of less salience are counted in the score but not listed.
-const LISTED: f64 = 0.12;
+/// Statements whose loss matters less are counted in the score but not listed.
+const LISTED: f64 = 0.25;
+/// The same for lists of values.
+const LIST_LISTED: f64 = 0.04;
 /// A value in the place of another matters at least so much.
 const SWAPPED: f64 = 0.5;
 /// An altered fact is worse than a dropped one.
@@ -52,8 +54,9 @@ pub fn findings(judgements: &[Judgement<'_>], swaps: &[Swap<'_>], summary: &Summ
     let mut lost: Vec<(f64, &Judgement<'_>)> = judgements
         .iter()
         .filter(|judgement| matches!(judgement.status, Status::Dropped | Status::Altered))
-        .filter(|judgement| judgement.signal.salience >= LISTED && !is_names(judgement))
+        .filter(|judgement| !is_names(judgement))
         .map(|judgement| (priority(judgement), judgement))
+        .filter(|(priority, judgement)| *priority >= if judgement.gone.is_empty() { LISTED } else { LIST_LISTED })
         .collect();
     lost.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.signal.order.cmp(&b.1.signal.order)));
     let mut findings = swapped(judgements, swaps, summary);
