@@ -7,4 +7,8 @@ mod containment;
 mod contract;
 mod determinism;
 mod hook_shapes;
+mod page;
+mod recorded;
+mod scan;
 mod support;
+mod transcripts;

@@ -75,7 +75,12 @@ fn output(dice: &mut Dice) -> String {
         let (service, verb, n) = (dice.pick(&SERVICES), dice.pick(&VERBS), dice.below(1_000_000));
         let line = match dice.below(4) {
             0 => format!("    let {verb}_{} = {service}::{verb}(&config, {n})?; // \"{service}\"\n", n % 90),
-            1 => format!("2026-03-{:02}T10:{:02}:07Z INFO {service} {verb} done id={n:08x} took={}ms\n", n % 28 + 1, n % 60, n % 900),
+            1 => format!(
+                "2026-03-{:02}T10:{:02}:07Z INFO {service} {verb} done id={n:08x} took={}ms\n",
+                n % 28 + 1,
+                n % 60,
+                n % 900
+            ),
             2 => format!("test {service}::tests::{verb}_{} ... ok\n", n % 500),
             _ => format!("-rw-r--r-- 1 app app {n} Mar  3 10:00 src/{service}/{verb}_{}.rs\n", n % 300),
         };
@@ -137,7 +142,8 @@ impl Writer for Family {
     }
     fn tool(&mut self, output: &str, at: i64) -> Value {
         let mut entry = self.entry("message", at);
-        entry["message"] = json!({"role": "toolResult", "toolName": "bash", "content": [{"type": "text", "text": output}]});
+        entry["message"] =
+            json!({"role": "toolResult", "toolName": "bash", "content": [{"type": "text", "text": output}]});
         entry
     }
     fn compaction(&mut self, summary: &str, tokens: usize, at: i64) -> Vec<Value> {
@@ -184,7 +190,8 @@ impl Writer for Claude {
     }
     fn tool(&mut self, output: &str, at: i64) -> Value {
         let mut line = self.line("user", at);
-        line["message"] = json!({"role": "user", "content": [{"type": "tool_result", "tool_use_id": "toolu_1", "content": output}]});
+        line["message"] =
+            json!({"role": "user", "content": [{"type": "tool_result", "tool_use_id": "toolu_1", "content": output}]});
         line["toolUseResult"] = json!({"stdout": output, "stderr": ""});
         line
     }
@@ -204,7 +211,9 @@ struct Codex;
 
 impl Writer for Codex {
     fn header(&mut self, id: &str) -> Vec<Value> {
-        vec![json!({"timestamp": time(0), "type": "session_meta", "payload": {"id": id, "cwd": "/srv/app", "cli_version": "0.9"}})]
+        vec![
+            json!({"timestamp": time(0), "type": "session_meta", "payload": {"id": id, "cwd": "/srv/app", "cli_version": "0.9"}}),
+        ]
     }
     fn user(&mut self, text: &str, at: i64) -> Value {
         json!({"timestamp": time(at), "type": "response_item", "payload": {"type": "message", "role": "user",
@@ -318,7 +327,11 @@ fn bare(folder: &Path) {
             }
         }
         let seconds = started.elapsed().as_secs_f64();
-        println!("serde_json, {name}: {lines} lines, {:.1} MB in {seconds:.2} s, {:.0} MB/s", bytes as f64 / 1e6, bytes as f64 / 1e6 / seconds);
+        println!(
+            "serde_json, {name}: {lines} lines, {:.1} MB in {seconds:.2} s, {:.0} MB/s",
+            bytes as f64 / 1e6,
+            bytes as f64 / 1e6 / seconds
+        );
     }
 }
 

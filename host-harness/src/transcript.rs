@@ -17,8 +17,8 @@ mod recording;
 mod store;
 mod tree;
 
-pub(crate) use content::cut;
 pub use content::MAX_MESSAGE_BYTES;
+pub(crate) use content::cut;
 pub use entry::{Entry, Kept, RecordedCompaction, Said, Usage};
 pub use error::{ErrorKind, TranscriptError};
 pub use follow::{Follower, News};

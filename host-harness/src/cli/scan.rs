@@ -60,6 +60,9 @@ pub(super) struct ScanArgs {
     /// Neither use nor write what earlier scans found.
     #[arg(long)]
     no_cache: bool,
+    /// Keep what was found in DIR instead of the user's cache folder.
+    #[arg(long, value_name = "DIR", conflicts_with = "no_cache")]
+    cache: Option<PathBuf>,
     /// The plugin's settings: a file with one JSON object.
     #[arg(long, value_name = "FILE")]
     settings: Option<PathBuf>,
@@ -67,7 +70,8 @@ pub(super) struct ScanArgs {
 
 /// A date, a time, or an age.
 fn since(text: &str) -> Result<i64, String> {
-    let age = text.strip_suffix('d').map(|days| (days, 24 * 3600)).or(text.strip_suffix('h').map(|hours| (hours, 3600)));
+    let age =
+        text.strip_suffix('d').map(|days| (days, 24 * 3600)).or(text.strip_suffix('h').map(|hours| (hours, 3600)));
     if let Some((count, unit)) = age
         && let Ok(count) = count.parse::<u32>()
     {
@@ -76,7 +80,8 @@ fn since(text: &str) -> Result<i64, String> {
     if let Ok(time) = text.parse::<jiff::Timestamp>() {
         return Ok(time.as_millisecond());
     }
-    let date = text.parse::<jiff::civil::Date>().map_err(|_| format!("{text:?} is no date (YYYY-MM-DD), time or age (7d)"))?;
+    let date =
+        text.parse::<jiff::civil::Date>().map_err(|_| format!("{text:?} is no date (YYYY-MM-DD), time or age (7d)"))?;
     let start = date.to_zoned(jiff::tz::TimeZone::system()).map_err(|error| error.to_string())?;
     Ok(start.timestamp().as_millisecond())
 }
@@ -104,7 +109,11 @@ pub(super) fn run(args: &ScanArgs) -> Result<Outcome> {
         plugin: &plugin,
         settings,
         format: args.format,
-        cache: if args.no_cache { None } else { Cache::of_user() },
+        cache: match &args.cache {
+            _ if args.no_cache => None,
+            Some(folder) => Some(Cache::in_folder(folder.clone())),
+            None => Cache::of_user(),
+        },
         clock: now(),
         control: control.clone(),
         progress: Progress::default(),
@@ -155,7 +164,8 @@ fn watched(args: &ScanArgs, scan: &Scan<'_>, found: walk::Found, bytes: u64) -> 
 }
 
 fn bar(files: usize, bytes: u64) -> ProgressBar {
-    let target = if std::io::stderr().is_terminal() { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+    let target =
+        if std::io::stderr().is_terminal() { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
     let bar = ProgressBar::with_draw_target(Some(bytes), target);
     let template = format!(
         "{{wide_bar}} {{msg}}/{files} files · {{decimal_bytes}}/{{decimal_total_bytes}} · {{decimal_bytes_per_sec}} · {{eta}} left"
@@ -176,7 +186,10 @@ fn show(args: &ScanArgs, scanned: &Scanned, took: &Took) -> Result<Outcome> {
     // Worst first; what is not known comes before what is good.
     rows.sort_by(|a, b| {
         let score = |row: &Row<'_>| row.compaction.score.unwrap_or(-1.0);
-        score(a).total_cmp(&score(b)).then_with(|| a.file.path.cmp(&b.file.path)).then(a.compaction.line.cmp(&b.compaction.line))
+        score(a)
+            .total_cmp(&score(b))
+            .then_with(|| a.file.path.cmp(&b.file.path))
+            .then(a.compaction.line.cmp(&b.compaction.line))
     });
     if let Some(path) = &args.html {
         html::write(path, scanned, &rows).with_context(|| format!("{} cannot be written", path.display()))?;
@@ -184,7 +197,10 @@ fn show(args: &ScanArgs, scanned: &Scanned, took: &Took) -> Result<Outcome> {
     let mut out = anstream::stdout().lock();
     if args.json {
         for row in &rows {
-            serde_json::to_writer(&mut out, &Line { file: &row.file.path, format: row.file.format, compaction: row.compaction })?;
+            serde_json::to_writer(
+                &mut out,
+                &Line { file: &row.file.path, format: row.file.format, compaction: row.compaction },
+            )?;
             writeln!(out)?;
         }
     } else if args.csv {
@@ -197,13 +213,13 @@ fn show(args: &ScanArgs, scanned: &Scanned, took: &Took) -> Result<Outcome> {
         }
     }
     out.flush()?;
-    tell_problems(scanned);
+    let damaged = tell_problems(scanned);
     let missed = rows.iter().any(|row| Outcome::of(row.compaction.score, args.fail_under) == Outcome::BelowLimit);
     // What could not be read must not look like success; a missed limit says more.
-    Ok(match (missed, scanned.problems.is_empty()) {
+    Ok(match (missed, damaged) {
         (true, _) => Outcome::BelowLimit,
-        (false, true) => Outcome::Fine,
-        (false, false) => Outcome::BadInput,
+        (false, false) => Outcome::Fine,
+        (false, true) => Outcome::BadInput,
     })
 }
 
@@ -225,9 +241,25 @@ struct Line<'a> {
 fn csv(out: &mut impl Write, rows: &[Row<'_>]) -> Result<()> {
     let mut csv = csv::Writer::from_writer(out);
     csv.write_record([
-        "file", "format", "agent", "session", "compaction", "number", "at", "score", "verdict", "tokens_before",
-        "tokens_after", "messages_before", "messages_dropped", "messages_retained", "critical", "lost", "altered",
-        "invented", "reason",
+        "file",
+        "format",
+        "agent",
+        "session",
+        "compaction",
+        "number",
+        "at",
+        "score",
+        "verdict",
+        "tokens_before",
+        "tokens_after",
+        "messages_before",
+        "messages_dropped",
+        "messages_retained",
+        "critical",
+        "lost",
+        "altered",
+        "invented",
+        "reason",
     ])?;
     for Row { file, compaction } in rows {
         let at = compaction.at.and_then(|at| jiff::Timestamp::from_millisecond(at).ok());
@@ -338,8 +370,10 @@ fn closing(out: &mut impl Write, scanned: &Scanned, rows: &[Row<'_>], took: &Too
         }
     }
     formats.sort_by_key(|(format, ..)| *format);
-    let read: Vec<String> =
-        formats.iter().map(|(format, files, bytes)| format!("{format} {files} ({:.1} MB)", *bytes as f64 / 1e6)).collect();
+    let read: Vec<String> = formats
+        .iter()
+        .map(|(format, files, bytes)| format!("{format} {files} ({:.1} MB)", *bytes as f64 / 1e6))
+        .collect();
     let seconds = took.time.as_secs_f64();
     writeln!(
         out,
@@ -353,8 +387,9 @@ fn closing(out: &mut impl Write, scanned: &Scanned, rows: &[Row<'_>], took: &Too
     Ok(())
 }
 
-/// What could not be read goes to standard error, by name.
-fn tell_problems(scanned: &Scanned) {
+/// What could not be read, or only in part, goes to standard error by name; gives whether there was any.
+fn tell_problems(scanned: &Scanned) -> bool {
+    let mut damaged = !scanned.problems.is_empty();
     for problem in scanned.problems.iter().take(LISTED_PROBLEMS) {
         anstream::eprintln!("{}: {}", problem.path, terminal::plain(&problem.why, 400));
     }
@@ -367,6 +402,7 @@ fn tell_problems(scanned: &Scanned) {
         }
         for session in &file.sessions {
             let stats = &session.stats;
+            damaged |= stats.broken_lines > 0 || stats.oddities.duplicate_ids > 0 || stats.oddities.cycles > 0;
             for broken in stats.broken.iter().take(3) {
                 anstream::eprintln!("{}: line {}: {}", file.path, broken.line, terminal::plain(&broken.why, 300));
             }
@@ -382,4 +418,5 @@ fn tell_problems(scanned: &Scanned) {
             }
         }
     }
+    damaged
 }

@@ -154,7 +154,9 @@ impl Place {
         let mut news = Vec::new();
         while let Some(line) = lines.next()? {
             let (length, text) = match line {
-                RawLine::Whole { bytes, .. } => (bytes.len() as u64, std::str::from_utf8(bytes).unwrap_or_default().to_string()),
+                RawLine::Whole { bytes, .. } => {
+                    (bytes.len() as u64, std::str::from_utf8(bytes).unwrap_or_default().to_string())
+                }
                 RawLine::Oversize { length, .. } => (length, String::new()),
             };
             // A line without its end is being written: it is read next time.
@@ -177,7 +179,9 @@ impl Place {
         let mut news = Vec::new();
         while let Some(line) = rows.next()? {
             let (number, text) = match line {
-                RawLine::Whole { number, bytes } => (number, std::str::from_utf8(bytes).unwrap_or_default().to_string()),
+                RawLine::Whole { number, bytes } => {
+                    (number, std::str::from_utf8(bytes).unwrap_or_default().to_string())
+                }
                 RawLine::Oversize { number, .. } => (number, String::new()),
             };
             self.number = number;

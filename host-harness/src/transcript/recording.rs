@@ -236,7 +236,17 @@ impl Recording {
     fn new(path: &Path, format: Format, source: Source) -> Recording {
         let session = Session { session_file: Some(path.display().to_string()), ..Session::default() };
         let (path, stats) = (path.to_path_buf(), Stats::default());
-        Recording { session, cwd: None, format, stats, path, source, branches: Vec::new(), last_number: 0, last_id: None }
+        Recording {
+            session,
+            cwd: None,
+            format,
+            stats,
+            path,
+            source,
+            branches: Vec::new(),
+            last_number: 0,
+            last_id: None,
+        }
     }
 
     /// The first pass: what the lines are and how they hang together.
@@ -460,7 +470,9 @@ fn detect(path: &Path, control: &Control) -> Result<Format, TranscriptError> {
         let looked = match lines.next()? {
             None => break,
             Some(RawLine::Whole { bytes, .. }) if bytes.trim_ascii().is_empty() => continue,
-            Some(RawLine::Whole { number, bytes }) => look(bytes).map(|peek| Format::of(&peek)).map_err(|why| (number, why)),
+            Some(RawLine::Whole { number, bytes }) => {
+                look(bytes).map(|peek| Format::of(&peek)).map_err(|why| (number, why))
+            }
             Some(RawLine::Oversize { number, peek, .. }) => {
                 peek.map(|peek| Format::of(&peek)).map_err(|why| (number, why))
             }

@@ -39,7 +39,8 @@ pub(super) struct StoredSession {
 impl Store {
     pub(super) fn open(path: &Path) -> Result<Store, TranscriptError> {
         let connection = connect(path).map_err(|error| failed(path, &error))?;
-        let mut store = Store { path: path.to_path_buf(), connection: Rc::new(connection), compressed: false, notices: Vec::new() };
+        let mut store =
+            Store { path: path.to_path_buf(), connection: Rc::new(connection), compressed: false, notices: Vec::new() };
         let columns = store.columns("transcript_events").map_err(|error| failed(path, &error))?;
         let version: i64 = store
             .connection
@@ -154,9 +155,7 @@ impl Store {
         let bytes: Arc<[u8]> = bytes.into();
         match encoding.as_str() {
             "identity" => Ok(Box::new(move || Ok(Box::new(Cursor::new(bytes.clone()))))),
-            "zstd" => {
-                Ok(Box::new(move || Ok(Box::new(zstd::stream::read::Decoder::new(Cursor::new(bytes.clone()))?))))
-            }
+            "zstd" => Ok(Box::new(move || Ok(Box::new(zstd::stream::read::Decoder::new(Cursor::new(bytes.clone()))?)))),
             other => Err(unreadable(format!("the archive of session {session} is encoded as {other:?}"))),
         }
     }
