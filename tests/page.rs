@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-const HOSTILE: &str = "Never </script><script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\"> deploy \
-                       on {{7*7}} Fridays, because <b>nobody</b> is on call.";
+const HOSTILE: &str = "Never deploy the billing service on a Friday, because nobody is on call. \
+                       </script><script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\">";
 
 /// A browser in a window of a given size and colour scheme.
 struct Browser {
@@ -56,8 +56,11 @@ impl Browser {
     }
 
     fn post(&self, path: &str, body: Value) -> Value {
-        let mut answer = ureq::post(format!("{}/{path}", self.session)).send_json(body).unwrap();
-        answer.body_mut().read_json::<Value>().unwrap()["value"].take()
+        let request = ureq::post(format!("{}/{path}", self.session)).config().http_status_as_error(false).build();
+        let mut answer = request.send_json(&body).unwrap();
+        let value = answer.body_mut().read_json::<Value>().unwrap()["value"].take();
+        assert!(answer.status().is_success(), "{path} {body}: {}", value["message"]);
+        value
     }
 
     /// What an expression is in the page.
@@ -76,7 +79,7 @@ impl Browser {
         self.post("actions", json!({"actions": [{"type": "key", "id": "keys", "actions": keys}]}));
     }
 
-    /// The number of different colours in a picture of the window, at least: an empty page has one.
+    /// A picture of the window. One with nothing on it has a few hundred bytes.
     fn screenshot(&self) -> Vec<u8> {
         let mut answer = ureq::get(format!("{}/screenshot", self.session)).call().unwrap();
         let answer: Value = answer.body_mut().with_config().limit(50_000_000).read_json().unwrap();
@@ -140,8 +143,9 @@ fn the_page_can_be_used_and_hostile_text_stays_text() {
     assert_eq!(browser.ask("document.getElementById('detail').hidden"), false);
     assert_eq!(browser.ask("document.activeElement.id"), "detail-title");
     let marked = browser.ask("document.querySelector('.source mark').textContent");
-    assert!(HOSTILE.contains(marked.as_str().unwrap()), "{marked}");
-    let quoted = browser.ask("document.querySelector('.source .quote').textContent");
+    assert!(!marked.as_str().unwrap().is_empty(), "the fact is marked in its message");
+    let quotes = "[...document.querySelectorAll('.fact')].map(f => (f.click(), document.querySelector('.source .quote').textContent)).join(' | ')";
+    let quoted = browser.ask(quotes);
     assert!(quoted.as_str().unwrap().contains("<img src=x onerror="), "as text: {quoted}");
     browser.click(".facts li:nth-child(2) .fact");
     assert_eq!(browser.ask("document.querySelectorAll('.fact[aria-pressed=true]').length"), 1);
@@ -169,6 +173,8 @@ fn the_page_is_readable_in_the_dark_and_on_a_phone() {
     let columns =
         browser.ask("getComputedStyle(document.querySelector('.facts-sources')).gridTemplateColumns.split(' ').length");
     assert_eq!(columns, 1);
+    browser.click(".facts li:nth-child(2) .fact");
+    assert_eq!(browser.ask("document.querySelector('.facts li:nth-child(2) .source mark') !== null"), true, "below its fact");
     // Every control has a name for a screen reader.
     let nameless = "[...document.querySelectorAll('button, input, select')].filter(e => !(e.textContent.trim() || e.labels?.length || e.ariaLabel)).length";
     assert_eq!(browser.ask(nameless), 0);
