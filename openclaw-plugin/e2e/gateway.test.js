@@ -28,6 +28,7 @@ const gateways = [];
 after(async () => {
   for (const gateway of gateways) await gateway.stop();
   model.stop();
+  fs.writeFileSync(path.join(root, "requests.json"), JSON.stringify(model.requests, null, 1));
   report();
 });
 
