@@ -97,7 +97,7 @@ fn compare(
     let swaps = swaps::swaps(&summary, ledger, &judgements);
     report.invented = invented::invented(&summary, ledger);
     let pins = findings::lost_pins(settings, &summary);
-    let mut score = score::score(&shares, &judgements)
+    let mut score = score::score(&shares)
         - report.invented.len().min(10) as f64 * 0.3
         - DOUBT * (1.0 - claims::borne_out(&summary, ledger)) / 2.0
         - swaps.len().min(10) as f64 * SWAP;

@@ -7,6 +7,7 @@
 //! | [`track`] | the state of one session: usage, thresholds, loop guard |
 //! | [`status`] | the same for people, programs and the agent |
 //! | [`plan`] | which messages to keep, and what a summary of the others must say |
+//! | [`summary`] | how long a summary really is |
 //! | [`hooks`] | the order of things, through which imports |
 
 pub mod estimate;
@@ -14,4 +15,5 @@ pub mod event;
 pub mod hooks;
 pub mod plan;
 pub mod status;
+pub mod summary;
 pub mod track;

@@ -21,6 +21,7 @@ pub use active::active;
 pub use header::{Header, parse};
 pub(crate) use note::entry_id;
 pub use note::note_entry;
+pub(crate) use record::other_transcript;
 pub use record::{Baseline, Record, Written};
 pub use recovered::Recovered;
 pub use truncation::{History, Truncation, truncation};

@@ -35,8 +35,8 @@ pub fn before_compaction(host: &mut dyn Host, event: &BeforeCompaction) -> Resul
     let reading = Reading::of(event);
     let event = reading.event.as_ref();
     let mut outcome = CheckpointOutcome::default();
-    let mut record = load_record(host, key, &mut outcome.problems);
-    let carried = load_carried(host, key, &mut outcome.problems);
+    let mut record = load_record(host, &event.session, &mut outcome.problems);
+    let carried = load_carried(host, key, &record, &mut outcome.problems);
     let ledger = reading.ledger(&settings, carried);
     outcome.signals = ledger.len() as u32;
     outcome.notices = ledger.notices();
@@ -48,7 +48,7 @@ pub fn before_compaction(host: &mut dyn Host, event: &BeforeCompaction) -> Resul
     keep_or_tell(host, &mut outcome.problems, "the ledger was not saved, the audit will be unverifiable", saved);
     record.compacting = Some(event.now);
     record.baseline = Baseline::of(event);
-    save_record(host, key, &record, &mut outcome.problems);
+    save_record(host, &event.session, &record, &mut outcome.problems);
     match budget::compaction_began(host, event) {
         Ok(()) => {}
         Err(error) => outcome.problems.push(error.to_string()),
@@ -66,8 +66,9 @@ pub fn after_compaction(host: &mut dyn Host, event: &AfterCompaction) -> Result<
     let ledger = load_ledger(host, key)?;
 
     let mut report = audit::review(host, ledger.as_ref(), event, &settings);
-    let mut record = load_record(host, key, &mut report.problems);
+    let mut record = load_record(host, &event.session, &mut report.problems);
     report.alerts.extend(first_kept_is_unknown(ledger.as_ref(), event));
+    crate::budget::summary::check_tokens(host, event, &mut report);
     for alert in &report.alerts {
         host.alert(alert);
     }
@@ -80,11 +81,11 @@ pub fn after_compaction(host: &mut dyn Host, event: &AfterCompaction) -> Result<
     }
     if event.messages_dropped != Some(0) {
         recovery::keep(host, &settings, ledger.as_ref(), event, &record, &mut report);
-        carry(host, key, ledger.as_ref(), &mut report);
+        carry(host, key, ledger.as_ref(), &mut record, &mut report);
         record.baseline = Baseline::after(event);
     }
     (record.compacting, record.not_written) = (None, None);
-    save_record(host, key, &record, &mut report.problems);
+    save_record(host, &event.session, &record, &mut report.problems);
     match budget::compaction_ended(host, event) {
         Ok(notices) => report.notices.extend(notices),
         Err(error) => report.problems.push(error.to_string()),
@@ -140,8 +141,9 @@ fn first_kept_is_unknown(ledger: Option<&Ledger>, event: &AfterCompaction) -> Op
 }
 
 /// What was lost is looked for again at the next compaction.
-fn carry(host: &mut dyn Host, key: &str, ledger: Option<&Ledger>, report: &mut Report) {
+fn carry(host: &mut dyn Host, key: &str, ledger: Option<&Ledger>, record: &mut Record, report: &mut Report) {
     let Some(ledger) = ledger.filter(|_| report.verdict != Verdict::Unverifiable) else { return };
+    record.carried = !report.lost.is_empty();
     let kept = if report.lost.is_empty() {
         host.clear_state(key, slot::CARRIED)
     } else {
@@ -150,7 +152,10 @@ fn carry(host: &mut dyn Host, key: &str, ledger: Option<&Ledger>, report: &mut R
     keep_or_tell(host, &mut report.problems, "what was lost was not kept for the next compaction", kept);
 }
 
-fn load_carried(host: &mut dyn Host, key: &str, problems: &mut Vec<String>) -> Vec<Signal> {
+fn load_carried(host: &mut dyn Host, key: &str, record: &Record, problems: &mut Vec<String>) -> Vec<Signal> {
+    if !record.carried {
+        return Vec::new();
+    }
     match host.load_state(key, slot::CARRIED) {
         Ok(bytes) => bytes.map(|bytes| carried::read(&bytes)).unwrap_or_default(),
         Err(error) => {
@@ -161,15 +166,15 @@ fn load_carried(host: &mut dyn Host, key: &str, problems: &mut Vec<String>) -> V
 }
 
 /// What is known of the session's checkpoints. A hook does its work without it too.
-fn load_record(host: &mut dyn Host, key: &str, problems: &mut Vec<String>) -> Record {
-    Record::load(host, key).unwrap_or_else(|error| {
+fn load_record(host: &mut dyn Host, session: &Session, problems: &mut Vec<String>) -> Record {
+    Record::load(host, session).unwrap_or_else(|error| {
         problems.push(format!("what was known of the checkpoints was not loaded: {error}"));
         Record::default()
     })
 }
 
-fn save_record(host: &mut dyn Host, key: &str, record: &Record, problems: &mut Vec<String>) {
-    let saved = record.save(host, key);
+fn save_record(host: &mut dyn Host, session: &Session, record: &Record, problems: &mut Vec<String>) {
+    let saved = record.save(host, session);
     keep_or_tell(host, problems, "what is known of the checkpoints was not saved", saved);
 }
 

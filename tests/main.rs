@@ -2,9 +2,12 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, missing_docs)]
 
+mod budget;
+mod checkpoint_commands;
 mod command_line;
 mod containment;
 mod contract;
 mod determinism;
 mod hook_shapes;
+mod recovery;
 mod support;

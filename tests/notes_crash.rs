@@ -5,8 +5,10 @@
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+use compact_review::event::{AfterCompaction, BeforeCompaction, LocalTime, Message, Role, Session};
 use compact_review::host::{HostError, NoteEntry, Retention};
 use host_harness::notes::{FolderNotes, NoteStore};
+use host_harness::runtime::{NativePlugin, Plugin, Services};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -43,25 +45,64 @@ fn start(helper: &str, workspace: &Path, writer: &str, entries: usize) -> Child 
         .unwrap()
 }
 
-/// What a gateway does around a compaction, until it is killed or done: state, checkpoint, note, state.
+/// A session of its own for each round, whose every sentence names the round: a mixture of two would show.
+fn conversation(id: &str) -> Vec<Message> {
+    let said = [
+        (Role::User, format!("Never deploy {id} on Fridays. The database of {id} is db.example.internal:5432.")),
+        (Role::Assistant, format!("[tool bash] {{\"command\": \"make {id} | tee {id}.log\"}}")),
+        (Role::Tool, format!("{id}.log: 41 passed, 0 failed\n").repeat(40)),
+        (Role::Assistant, format!("We decided to build {id} with make because {id} is small.")),
+        (Role::User, format!("Next, write the dashboard for {id}.")),
+    ];
+    let message = |(at, (role, text)): (usize, (Role, String))| Message {
+        id: format!("{id}-m{at}"),
+        role,
+        text,
+        tool: None,
+        failed: false,
+        at: None,
+    };
+    said.into_iter().enumerate().map(message).collect()
+}
+
+const NOW: LocalTime = LocalTime { unix_ms: 1_794_933_000_000, utc_offset_minutes: 480 };
+
+/// Both hooks around one compaction, as a gateway fires them.
+fn compaction(services: &Services, id: &str) {
+    let session = Session { session_key: id.to_string(), ..Default::default() };
+    let before =
+        BeforeCompaction { session: session.clone(), now: NOW, messages: conversation(id), ..Default::default() };
+    let outcome = NativePlugin.before_compaction(services, &before).result.unwrap();
+    assert!(outcome.problems.is_empty(), "{:?}", outcome.problems);
+    let after = AfterCompaction {
+        session,
+        now: NOW,
+        compaction_id: Some(id.to_string()),
+        summary_text: Some(format!("The dashboard of {id} is next.")),
+        ..Default::default()
+    };
+    let report = NativePlugin.after_compaction(services, &after).result.unwrap();
+    assert!(report.problems.is_empty(), "{:?}", report.problems);
+}
+
+/// Compactions, one after the other, until it is killed or done.
 #[test]
 #[ignore = "a helper process of the tests below"]
-fn helper_writes() {
+fn helper_compacts() {
     let Some(workspace) = std::env::var_os(WORKSPACE) else { return };
+    let workspace = Path::new(&workspace);
     let writer = std::env::var(WRITER).unwrap();
     let entries: usize = std::env::var(ENTRIES).unwrap().parse().unwrap();
-    let mut notes = FolderNotes::open(Path::new(&workspace)).unwrap();
-    fs::write(Path::new(&workspace).join(&writer), "").unwrap();
+    let services = Services::new(FolderNotes::open(workspace).unwrap());
+    let done = workspace.join("done");
+    fs::create_dir_all(&done).unwrap();
+    fs::write(workspace.join(&writer), "").unwrap();
     for at in 0..entries {
-        let id = format!("{writer}.{at}");
-        notes.save_state("k", "signals", checkpoint(&id).as_bytes()).unwrap();
-        notes.write_checkpoint("k", &checkpoint(&id), KEEP).unwrap();
-        notes.append_note(&entry(&id)).unwrap();
-        // The same once more, as after a retry.
-        notes.append_note(&entry(&id)).unwrap();
+        let id = format!("{writer}r{at}");
+        compaction(&services, &id);
+        // The same once more, as after a retry: nothing may be written twice.
+        compaction(&services, &id);
         // Reported as written: from here on it must never be missing.
-        let done = Path::new(&workspace).join("done");
-        fs::create_dir_all(&done).unwrap();
         fs::write(done.join(&id), "").unwrap();
     }
 }
@@ -92,10 +133,34 @@ fn entries_of(note: &str) -> BTreeMap<String, usize> {
     found
 }
 
+/// What the kills of one workspace fell into.
+#[derive(Default)]
+struct Kills {
+    /// Between a checkpoint and the entry of its compaction.
+    between: usize,
+    /// Into a file that was to replace another.
+    unfinished: usize,
+}
+
 #[test]
-fn five_hundred_kills_lose_nothing_and_mix_nothing() {
+fn five_hundred_kills_during_the_hooks_lose_nothing_and_mix_nothing() {
     const KILLS: usize = 500;
-    /// Two rounds of writes on a disk where each sync takes 9 ms: the kills fall into every part of a round.
+    // Most of the time is waiting for the disk, so several workspaces are worked on at once.
+    const WORKSPACES: usize = 4;
+    let all: Vec<Kills> = std::thread::scope(|scope| {
+        let run = |at: usize| scope.spawn(move || kills_in_one_workspace(at, KILLS / WORKSPACES));
+        let threads: Vec<_> = (0..WORKSPACES).map(run).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    let between: usize = all.iter().map(|kills| kills.between).sum();
+    let unfinished: usize = all.iter().map(|kills| kills.unfinished).sum();
+    println!("of {KILLS} kills {between} fell between a checkpoint and its entry, {unfinished} into a replacement");
+    // Otherwise the kills came between the writes and showed nothing.
+    assert!(between >= KILLS / 20, "only {between} kills fell between a checkpoint and its entry");
+}
+
+fn kills_in_one_workspace(seed: usize, kills: usize) -> Kills {
+    /// Some rounds on a disk where each sync takes 9 ms: the kills fall into every part of a round.
     const SPREAD_MICROS: u64 = 120_000;
     let workspace = tempfile::tempdir().unwrap();
     let memory = workspace.path().join("memory");
@@ -104,37 +169,29 @@ fn five_hundred_kills_lose_nothing_and_mix_nothing() {
     let note_path = memory.join(format!("{DATE}.md"));
     fs::write(&note_path, own).unwrap();
     let mut before = own.to_string();
-    let (mut in_the_middle, mut unfinished) = (0, 0);
-    for kill in 0..KILLS {
+    let mut fell = Kills::default();
+    for kill in 0..kills {
         let writer = format!("w{kill}");
-        let mut child = start("helper_writes", workspace.path(), &writer, 1_000);
+        let mut child = start("helper_compacts", workspace.path(), &writer, 1_000);
         // Wait for its first sign of life, then let it run for a moment that differs each time.
-        let deadline = Instant::now() + Duration::from_secs(10);
+        let deadline = Instant::now() + Duration::from_secs(30);
         let alive = workspace.path().join(&writer);
         while !alive.exists() && Instant::now() < deadline {
             std::thread::sleep(Duration::from_micros(50));
         }
-        std::thread::sleep(Duration::from_micros((kill as u64 * 7_919) % SPREAD_MICROS));
+        std::thread::sleep(Duration::from_micros(((kill + 1000 * seed) as u64 * 7_919) % SPREAD_MICROS));
         child.kill().unwrap();
         child.wait().unwrap();
 
         let note = fs::read_to_string(&note_path).unwrap();
         assert!(note.starts_with(&before), "kill {kill}: bytes that stood there have changed");
-        let found = entries_of(&note);
-        assert!(found.values().all(|count| *count == 1), "kill {kill}: an entry stands there twice");
-        for id in found.keys() {
-            assert!(note.contains(&entry(id).text), "kill {kill}: entry {id} is not whole");
+        check_entries(&note, kill);
+        if let Some(id) = check_checkpoint(&memory, kill) {
+            fell.between +=
+                usize::from(id.starts_with(&format!("{writer}r")) && !note.contains(&format!("Session: {id}\n")));
         }
-        if let Ok(text) = fs::read_to_string(memory.join("checkpoint.md")) {
-            let id = text.lines().next().unwrap().strip_prefix("# Active Checkpoint ").unwrap().to_string();
-            assert_eq!(text, checkpoint(&id), "kill {kill}: the checkpoint is a mixture");
-            let of_this_writer = id.starts_with(&format!("{writer}."));
-            in_the_middle += usize::from(of_this_writer && !found.contains_key(&id));
-        }
-        unfinished += usize::from(has_unfinished(&memory));
-        if let Some(state) = FolderNotes::open(workspace.path()).unwrap().load_state("k", "signals").unwrap() {
-            assert!(state.ends_with(b"\n") && state.starts_with(b"# Active"), "kill {kill}: the state is a mixture");
-        }
+        fell.unfinished += usize::from(has_unfinished(&memory));
+        check_states(workspace.path(), &writer);
         before = note;
         // A note of a normal length, so that reading it does not become the whole test.
         if before.len() > 400_000 {
@@ -145,11 +202,69 @@ fn five_hundred_kills_lose_nothing_and_mix_nothing() {
         }
     }
     check_done(workspace.path(), &before);
-    println!(
-        "of {KILLS} kills {in_the_middle} fell between a checkpoint and its entry, {unfinished} into a replacement"
+    fell
+}
+
+/// Every entry stands there once and is whole: one heading, one session, its own facts, its mark at the end.
+fn check_entries(note: &str, kill: usize) {
+    let found = entries_of(note);
+    assert!(found.values().all(|count| *count == 1), "kill {kill}: an entry stands there twice");
+    let mut rest = note;
+    for _ in 0..found.len() {
+        let (entry, after) = rest.split_once("<!-- compact-review:entry ").unwrap();
+        let (mark, after) = after.split_once(" -->\n").unwrap();
+        rest = after;
+        let id = mark.split_once('.').unwrap().1;
+        let headings = entry.lines().filter(|line| line.starts_with("## ")).count();
+        let session = format!("- Session: {id}\n");
+        assert!(headings == 1 && entry.contains(&session), "kill {kill}: entry {id} is not whole: {entry}");
+        assert!(
+            entry.contains(&format!("Never deploy {id} on Fridays")),
+            "kill {kill}: entry {id} lacks its loss: {entry}"
+        );
+        assert!(entry.ends_with("- Checkpoint: checkpoint.md\n"), "kill {kill}: {entry}");
+    }
+    assert!(rest.is_empty(), "kill {kill}: half an entry stands at the end: {rest:?}");
+}
+
+/// The checkpoint is one whole checkpoint of one round; gives its session.
+fn check_checkpoint(memory: &Path, kill: usize) -> Option<String> {
+    let text = fs::read_to_string(memory.join("checkpoint.md")).ok()?;
+    let header = compact_review::checkpoint::parse(&text);
+    let id = header.unwrap_or_else(|| panic!("kill {kill}: the checkpoint has no header: {text}")).session_key;
+    assert!(
+        text.ends_with("<!-- compact-review:end of checkpoint -->\n"),
+        "kill {kill}: the checkpoint is cut off: {text}"
     );
-    // Otherwise the kills came between the writes and showed nothing.
-    assert!(in_the_middle >= KILLS / 20, "only {in_the_middle} kills fell between a checkpoint and its entry");
+    assert!(text.contains(&format!("Never deploy {id} on Fridays")), "kill {kill}: {text}");
+    let other = text.split(|c: char| !c.is_ascii_alphanumeric()).find(|word| is_round(word) && **word != *id);
+    assert_eq!(other, None, "kill {kill}: the checkpoint is a mixture: {text}");
+    Some(id)
+}
+
+/// `w12r3`
+fn is_round(word: &str) -> bool {
+    let number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    word.strip_prefix('w')
+        .and_then(|word| word.split_once('r'))
+        .is_some_and(|(kill, round)| number(kill) && number(round))
+}
+
+/// What is kept between the hooks is whole or not there; then it is cleared away, its sessions are over.
+fn check_states(workspace: &Path, writer: &str) {
+    let mut notes = FolderNotes::open(workspace).unwrap();
+    for round in 0..20 {
+        let key = format!("{writer}r{round}");
+        if let Some(ledger) = notes.load_state(&key, "signals").unwrap() {
+            compact_review::signal::Ledger::from_bytes(&ledger).unwrap();
+        }
+        for slot in ["recovery", "checkpoints", "budget"] {
+            if let Some(state) = notes.load_state(&key, slot).unwrap() {
+                serde_json::from_slice::<serde_json::Value>(&state).unwrap();
+            }
+        }
+    }
+    notes.purge_state(false).unwrap();
 }
 
 /// A killed writer left a file that was to replace another.
@@ -213,6 +328,7 @@ fn helper_fills_the_disk() {
         let answer = notes.write_checkpoint("k", "text", KEEP);
         assert!(matches!(&answer, Err(HostError::Denied(_))), "{answer:?}");
         assert_eq!(notes.read_checkpoint("k"), Ok(None));
+        hooks_go_on(notes, "writable");
         return;
     }
     notes.write_checkpoint("k", &checkpoint("good"), KEEP).unwrap();
@@ -231,6 +347,24 @@ fn helper_fills_the_disk() {
     let answer = notes.write_checkpoint("k", &checkpoint("new"), KEEP);
     assert!(matches!(&answer, Err(HostError::Full(_))), "{answer:?}");
     assert_eq!(notes.read_checkpoint("k"), Ok(Some(checkpoint("good"))));
+    hooks_go_on(notes, "make room");
+    assert_eq!(fs::read_to_string(workspace.join("memory/checkpoint.md")).unwrap(), checkpoint("good"));
+}
+
+/// A disk that refuses everything: the hooks answer all the same, and what could not be written is in their answer.
+fn hooks_go_on(notes: FolderNotes, advice: &str) {
+    let services = Services::new(notes);
+    let session = Session { session_key: "full".to_string(), ..Default::default() };
+    let before =
+        BeforeCompaction { session: session.clone(), now: NOW, messages: conversation("w0r0"), ..Default::default() };
+    let outcome = NativePlugin.before_compaction(&services, &before).result.unwrap();
+    let write = &outcome.writes[0];
+    assert!(write.place.is_none() && write.error.as_deref().unwrap().contains(advice), "{write:?}");
+    assert!(write.text.contains("Never deploy w0r0 on Fridays") && !outcome.problems.is_empty());
+    let after = AfterCompaction { session, now: NOW, summary_text: Some("Done.".to_string()), ..Default::default() };
+    let report = NativePlugin.after_compaction(&services, &after).result.unwrap();
+    let write = report.writes.last().unwrap();
+    assert!(write.place.is_none() && write.error.is_some() && write.text.contains("Compaction"), "{write:?}");
 }
 
 /// Mounts need a user namespace; where the system allows none, the test says so and proves nothing.

@@ -3,13 +3,22 @@
 //! 0 is fine, 1 means that an audit found loss beyond the limit that was asked for, 2 is bad input or usage.
 
 mod audit;
+mod checkpoint;
+mod checkpoints;
 mod component;
 mod demo;
+mod doctor;
 mod input;
 mod live;
 mod probe;
+mod recorded;
+mod recover;
 mod replay;
 mod scan;
+mod simulate;
+mod status;
+mod watch;
+mod what_if;
 
 use crate::runtime::{ComponentPlugin, Services, SharedTokens};
 pub(crate) use scan::Row;
@@ -37,9 +46,13 @@ Examples:
   compact-review audit --fail-under 70 e.json  exit code 1 if the score is below 70
   compact-review replay session.jsonl          every compaction of a recorded session
   compact-review scan --html report.html       every session on this machine, as a page
+  compact-review recover --workspace DIR       where the work stood, from checkpoint and notes
+  compact-review doctor --workspace DIR        is it really working?
+  compact-review status session.jsonl          how full the context is
+  compact-review simulate session.jsonl        the same session, compacted as the plugin plans it
   compact-review completions bash              completions for the shell
 
-Exit codes: 0 fine, 1 loss beyond --fail-under, 2 bad input or usage.";
+Exit codes: 0 fine, 1 loss beyond --fail-under or a failed check of doctor, 2 bad input or usage.";
 
 #[derive(Debug, Subcommand)]
 enum Command {
@@ -53,6 +66,24 @@ enum Command {
     Replay(replay::ReplayArgs),
     /// Audits every compaction in the transcripts below some folders.
     Scan(scan::ScanArgs),
+    /// Writes a checkpoint by hand, from a recorded session.
+    Checkpoint(checkpoint::CheckpointArgs),
+    /// The checkpoints of a workspace: list, show, diff, export, purge.
+    Checkpoints(checkpoints::CheckpointsArgs),
+    /// Where the work stood: the recovery text from checkpoint and notes, and what became of the key files.
+    Recover(recover::RecoverArgs),
+    /// Is it really working? Loads the plugin, plants a loss and finds it, checks the workspace.
+    Doctor(doctor::DoctorArgs),
+    /// How full the context of a recorded session is.
+    Status(status::StatusArgs),
+    /// What a compaction of a recorded session would keep, and what its summary must say.
+    Plan(status::PlanArgs),
+    /// Runs the messages of a recorded session through the simulated gateway, which compacts as the plugin plans it.
+    Simulate(simulate::SimulateArgs),
+    /// Follows a session while it is written: the budget line, and an audit of each compaction.
+    Watch(watch::WatchArgs),
+    /// What recorded compactions would have kept with another plan.
+    WhatIf(what_if::WhatIfArgs),
     /// Writes the WebAssembly component itself to a file, for gateways that load or transpile it.
     Component(component::ComponentArgs),
     /// Prints completions for a shell.
@@ -96,6 +127,15 @@ pub fn main() -> ExitCode {
         Command::Probe(args) => probe::run(&args),
         Command::Replay(args) => replay::run(&args),
         Command::Scan(args) => scan::run(&args),
+        Command::Checkpoint(args) => checkpoint::run(&args),
+        Command::Checkpoints(args) => checkpoints::run(&args),
+        Command::Recover(args) => recover::run(&args),
+        Command::Doctor(args) => doctor::run(&args),
+        Command::Status(args) => status::run(&args),
+        Command::Plan(args) => status::run_plan(&args),
+        Command::Simulate(args) => simulate::run(&args),
+        Command::Watch(args) => watch::run(&args),
+        Command::WhatIf(args) => what_if::run(&args),
         Command::Component(args) => component::run(&args),
         Command::Completions { shell } => {
             clap_complete::generate(shell, &mut Cli::command(), "compact-review", &mut std::io::stdout());

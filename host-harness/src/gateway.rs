@@ -1,22 +1,26 @@
 //! The simulated gateway: sessions that fill up, compactions, and the hooks around them as real gateways fire them.
 //!
 //! The order is the contract's: `before_compaction` before anything is pruned, then the gateway's own limiting, then the
-//! compaction, then `after_compaction` with the summary. What a hook does wrong never goes unseen: it stands in the
+//! compaction, then `after_compaction` with the summary. With a [`BudgetPolicy`] it tells the plugin after each step how
+//! full the context is, and compacts as the plugin plans it (`live`). What a hook does wrong never goes unseen: it stands in the
 //! [`Compaction`], and by default the gateway goes on.
 
 mod config;
 mod fire;
+mod live;
 mod prune;
 mod session;
 mod summarizer;
 
-pub use config::{Fault, GatewayConfig, HookShape, OnHookError, Strategy};
+pub use config::{BudgetPolicy, Fault, GatewayConfig, HookShape, OnHookError, ProviderReport, Strategy};
 pub use fire::Hook;
+pub use live::Step;
 pub use session::GatewaySession;
-pub use summarizer::{Endpoint, Recorded, Summarizer};
+pub use summarizer::{ByRule, Endpoint, Recorded, Summarizer};
 
 use crate::runtime::{Call, Plugin, Services};
-use compact_review::event::{AfterCompaction, BeforeCompaction, LocalTime, Message, Reason, Role};
+use compact_review::budget::event::Plan;
+use compact_review::event::{AfterCompaction, BeforeCompaction, LocalTime, Message, Reason, Role, Trigger};
 use compact_review::report::{CheckpointOutcome, Recovery, Report};
 use prune::Cut;
 use std::sync::Arc;
@@ -26,6 +30,7 @@ pub struct Gateway {
     plugin: Arc<dyn Plugin>,
     services: Services,
     config: GatewayConfig,
+    prose_writer: Option<Endpoint>,
 }
 
 /// What came of one compaction.
@@ -45,6 +50,14 @@ pub struct Compaction {
     pub tokens_before: u64,
     /// The context after, in tokens.
     pub tokens_after: u64,
+    /// What became of the messages that were not kept: the plan's choice, or the gateway's own.
+    pub strategy: Strategy,
+    /// What the gateway does about a failed hook.
+    pub on_hook_error: OnHookError,
+    /// The plan that it followed, where the gateway uses the budget.
+    pub plan: Option<Plan>,
+    /// The checkpoint with a model's prose, where there is an endpoint that writes it.
+    pub prose: Option<Hook<CheckpointOutcome>>,
     /// What replaced the messages; `None` where the compaction did not take place.
     pub summary: Option<String>,
     /// What came of the first hook.
@@ -69,10 +82,21 @@ struct Between {
     summary: String,
 }
 
+/// Where a recorded session was compacted.
+struct Place {
+    first_kept: usize,
+    compaction_id: Option<String>,
+}
+
 impl Gateway {
     /// A gateway that runs this plugin.
     pub fn new(plugin: Arc<dyn Plugin>, services: Services, config: GatewayConfig) -> Self {
-        Gateway { plugin, services, config }
+        Gateway { plugin, services, config, prose_writer: None }
+    }
+
+    /// Lets a model write a part of each checkpoint, after the one that is made by rule stands.
+    pub fn with_prose_writer(self, endpoint: Option<Endpoint>) -> Self {
+        Gateway { prose_writer: endpoint, ..self }
     }
 
     /// How it behaves.
@@ -105,7 +129,7 @@ impl Gateway {
         now: LocalTime,
         summarizer: &dyn Summarizer,
     ) -> Compaction {
-        self.run(session, reason, now, summarizer, None, None)
+        self.run(session, reason, now, summarizer, None)
     }
 
     /// Compacts where a recorded session was compacted: everything before `first_kept` is replaced.
@@ -118,7 +142,7 @@ impl Gateway {
         first_kept: usize,
         compaction_id: Option<String>,
     ) -> Compaction {
-        self.run(session, reason, now, summarizer, Some(first_kept), compaction_id)
+        self.run(session, reason, now, summarizer, Some(Place { first_kept, compaction_id }))
     }
 
     fn run(
@@ -127,23 +151,10 @@ impl Gateway {
         reason: Reason,
         now: LocalTime,
         summarizer: &dyn Summarizer,
-        first_kept: Option<usize>,
-        compaction_id: Option<String>,
+        place: Option<Place>,
     ) -> Compaction {
         let limited = self.config.history_limit.map(|limit| limit.min(session.messages.len()));
-        let mut done = Compaction {
-            reason,
-            messages_before: session.messages.len(),
-            messages_limited: limited,
-            dropped: 0,
-            retained: session.messages.len(),
-            tokens_before: session.tokens(),
-            tokens_after: session.tokens(),
-            summary: None,
-            before: Hook::NotFired("the compaction did not get there".to_string()),
-            after: Hook::NotFired("the compaction did not get there".to_string()),
-            failures: Vec::new(),
-        };
+        let mut done = self.not_yet(session, reason, limited);
         // In-run hooks are not awaited: both go to one thread, in order, and are collected at the end.
         let mut background = fire::Background::new(&self.config);
 
@@ -154,10 +165,15 @@ impl Gateway {
             done.failures.push("the compaction was stopped, as on-hook-error = stop says".to_string());
             return done;
         }
+        let trigger = if reason == Reason::Manual { Trigger::Manual } else { Trigger::Threshold };
+        done.prose = self.write_prose(session, now, trigger, &mut done.failures);
         if let Some(limit) = limited {
             session.keep_last(limit);
         }
-        match self.replace(session, summarizer, first_kept, compaction_id) {
+        if place.is_none() && self.config.budget.is_some() {
+            done.plan = self.ask_plan(session, now, reason, &mut done.failures);
+        }
+        match self.replace(session, summarizer, place, &mut done) {
             Ok(between) => {
                 done.dropped = between.cut.dropped;
                 done.retained = between.cut.kept_ids.len();
@@ -176,29 +192,74 @@ impl Gateway {
         done
     }
 
+    fn not_yet(&self, session: &GatewaySession, reason: Reason, limited: Option<usize>) -> Compaction {
+        Compaction {
+            reason,
+            messages_before: session.messages.len(),
+            messages_limited: limited,
+            dropped: 0,
+            retained: session.messages.len(),
+            tokens_before: session.tokens(),
+            tokens_after: session.tokens(),
+            strategy: self.config.strategy,
+            on_hook_error: self.config.on_hook_error,
+            plan: None,
+            prose: None,
+            summary: None,
+            before: Hook::NotFired("the compaction did not get there".to_string()),
+            after: Hook::NotFired("the compaction did not get there".to_string()),
+            failures: Vec::new(),
+        }
+    }
+
+    /// What goes: nothing, what the plan says, or what the gateway's own rule says.
+    fn choose(&self, session: &GatewaySession, place: Option<&Place>, done: &mut Compaction) -> Cut {
+        if self.config.shape == HookShape::NothingCompacted {
+            return Cut::nothing(session);
+        }
+        if let Some(plan) = &done.plan {
+            match prune::planned(session, plan) {
+                Ok(cut) => {
+                    done.strategy = plan.strategy.into();
+                    return cut;
+                }
+                Err(why) => done.failures.push(format!("plan: {why}; the gateway's own rule was used")),
+            }
+            done.plan = None;
+        }
+        prune::cut(session, &self.config, place.map(|place| place.first_kept))
+    }
+
     /// The compaction itself.
     fn replace(
         &self,
         session: &mut GatewaySession,
         summarizer: &dyn Summarizer,
-        first_kept: Option<usize>,
-        compaction_id: Option<String>,
+        place: Option<Place>,
+        done: &mut Compaction,
     ) -> Result<Between, String> {
         if self.config.shape == HookShape::BeforeOnly {
             return Err("the compaction was given up after before_compaction".to_string());
         }
-        let nothing = self.config.shape == HookShape::NothingCompacted;
-        let cut = if nothing { Cut::nothing(session) } else { prune::cut(session, &self.config, first_kept) };
-        let summary = match self.config.strategy {
-            Strategy::Summarize if cut.dropped > 0 => summarizer
-                .summarize(&session.messages[..cut.last_dropped])
-                .map_err(|why| format!("no summary: {why}; nothing was compacted"))?,
-            _ => String::new(),
+        let cut = self.choose(session, place.as_ref(), done);
+        let compaction_id = place.and_then(|place| place.compaction_id);
+        let plan = done.plan.as_ref();
+        let replaced: Vec<Message> =
+            cut.summarized.iter().filter_map(|&at| session.messages.get(at)).cloned().collect();
+        let summary = match plan {
+            _ if done.strategy != Strategy::Summarize || replaced.is_empty() => Ok(String::new()),
+            Some(plan) => summarizer.summarize_as_told(&replaced, &plan.instructions),
+            None => summarizer.summarize(&replaced),
         };
+        let summary = summary.map_err(|why| format!("no summary: {why}; nothing was compacted"))?;
         if cut.dropped > 0 {
             let id = compaction_id.clone().unwrap_or_else(|| session.next_compaction_id());
-            let prefix = &self.config.summary_prefix;
-            let text = if summary.is_empty() { String::new() } else { format!("{prefix}\n\n{summary}") };
+            let prefix = plan.map_or(&self.config.summary_prefix, |plan| &plan.summary_prefix);
+            let text = if summary.is_empty() || summary.starts_with(prefix.as_str()) {
+                summary.clone()
+            } else {
+                format!("{prefix}\n\n{summary}")
+            };
             session.replace(&cut, Message { id, role: Role::System, text, tool: None, failed: false, at: None });
         }
         Ok(Between { compaction_id, cut, summary })
@@ -252,7 +313,7 @@ impl Gateway {
             tokens_before: shape.tells_tokens().then_some(done.tokens_before),
             tokens_after: shape.tells_tokens().then_some(done.tokens_after),
             first_kept_entry_id: between.cut.first_kept_id.clone().filter(|_| reads),
-            kept_message_ids: (reads && between.cut.keeps_the_start).then(|| between.cut.kept_ids.clone()),
+            kept_message_ids: (reads && between.cut.scattered).then(|| between.cut.kept_ids.clone()),
         }
     }
 }

@@ -39,7 +39,7 @@ pub trait NoteStore {
     fn save_state(&mut self, session_key: &str, slot: &str, bytes: &[u8]) -> Result<(), HostError>;
     /// Forgets what stands there.
     fn clear_state(&mut self, session_key: &str, slot: &str) -> Result<(), HostError>;
-    /// The active checkpoint of the workspace.
+    /// The newest checkpoint of the session, else the active one of the workspace.
     fn read_checkpoint(&mut self, session_key: &str) -> Result<Option<String>, HostError>;
     /// Replaces the active checkpoint durably and keeps the one before it; gives its place.
     fn write_checkpoint(&mut self, session_key: &str, text: &str, keep: Retention) -> Result<String, HostError>;

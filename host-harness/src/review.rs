@@ -9,7 +9,7 @@ use crate::runtime::{Plugin, Services};
 use crate::transcript::{Entry, Kept, RecordedCompaction, Said, Usage, cut};
 use compact_review::budget::estimate::estimate;
 use compact_review::event::{AfterCompaction, BeforeCompaction, LocalTime, Message, Reason, Role, Session};
-use compact_review::report::Report;
+use compact_review::report::{Report, Verdict};
 use std::collections::HashSet;
 
 /// What the framing of a message costs beside its text, as in the simulated gateway.
@@ -19,6 +19,10 @@ const TOKENS_PER_MESSAGE: u64 = 4;
 const MAX_CONTEXT_BYTES: usize = 24 * 1024 * 1024;
 /// What is left of a message then.
 const CUT_TO_BYTES: usize = 4 * 1024;
+/// A context of so many times what the transcript holds was not all in it. Estimates are off by far less.
+const PART: u64 = 3;
+/// What a context has beside its messages: system prompt and tools, seen to be 10,000 to 25,000 tokens.
+const SYSTEM_PROMPT_TOKENS: u64 = 25_000;
 /// What a summary begins with in the context, as in the simulated gateway.
 const SUMMARY_PREFIX: &str = "[CONTEXT SUMMARY — reference only]";
 
@@ -62,9 +66,11 @@ pub struct Reviewed {
     pub tokens_after: u64,
     /// What the provider had counted last.
     pub tokens_counted: Option<u64>,
-    /// The messages as they were, for what must be shown of them.
-    pub messages: Vec<Message>,
-    /// The ids of those that still stand.
+    /// What the first hook was told, with the messages as they were.
+    pub before: BeforeCompaction,
+    /// What the second hook was told.
+    pub after: AfterCompaction,
+    /// The ids of the messages that still stand.
     pub kept_ids: Vec<String>,
     /// The audit, where there is one.
     pub report: Option<Report>,
@@ -215,7 +221,8 @@ impl<'a> Reviewer<'a> {
             tokens_after: 0,
             tokens_counted: self.usage.as_ref().map(|usage| usage.counted.context()),
             kept_ids: kept_ids.collect(),
-            messages: Vec::new(),
+            before: BeforeCompaction::default(),
+            after: AfterCompaction::default(),
             report: None,
             failures: Vec::new(),
         };
@@ -224,7 +231,10 @@ impl<'a> Reviewer<'a> {
         done.tokens_after = self.tokens();
         let after = after_event(&self.session, recorded, &kept, &done, now);
         (done.report, done.failures) = fire(self.plugin, &self.services, &before, &after);
-        done.messages = before.messages;
+        if let (Some(report), Some(recorded)) = (&mut done.report, recorded.tokens_before) {
+            doubt_part(report, done.tokens_before, recorded);
+        }
+        (done.before, done.after) = (before, after);
         done
     }
 
@@ -319,6 +329,23 @@ pub fn fire(
             report.notices.splice(0..0, notices);
             (Some(report), failures)
         }
+    }
+}
+
+/// A file that begins in the middle of a session holds a part of what was compacted. Its summary then looks larger than
+/// its source, and what it says looks invented: that is no failure of the summary.
+fn doubt_part(report: &mut Report, held: u64, recorded: u64) {
+    if recorded < held.saturating_mul(PART).saturating_add(SYSTEM_PROMPT_TOKENS) {
+        return;
+    }
+    let share = held * 100 / recorded.max(1);
+    let notice = format!("the transcript holds about {share}% of the {recorded} tokens that were compacted");
+    if report.verdict == Verdict::Failed && report.verdict_reason.contains("larger than what it replaced") {
+        (report.verdict, report.score) = (Verdict::Unverifiable, None);
+        report.verdict_reason = notice;
+        report.alerts.clear();
+    } else {
+        report.notices.push(notice);
     }
 }
 

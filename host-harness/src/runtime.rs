@@ -11,7 +11,7 @@ mod limits;
 mod output;
 mod services;
 
-pub use component::{COMPONENT, ComponentPlugin, LoadError};
+pub use component::{COMPONENT, ComponentPlugin, LoadError, cache_directory};
 pub use limits::Limits;
 pub use services::{LogLine, Said, Services, SharedNotes, SharedTokens};
 

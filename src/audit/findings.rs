@@ -40,8 +40,10 @@ impl Retained {
     }
 }
 
-/// Signals of less salience are counted in the score but not listed.
-const LISTED: f64 = 0.12;
+/// Statements whose loss matters less are counted in the score but not listed.
+const LISTED: f64 = 0.25;
+/// The same for lists of values.
+const LIST_LISTED: f64 = 0.04;
 /// A value in the place of another matters at least so much.
 const SWAPPED: f64 = 0.5;
 /// An altered fact is worse than a dropped one.
@@ -52,8 +54,9 @@ pub fn findings(judgements: &[Judgement<'_>], swaps: &[Swap<'_>], summary: &Summ
     let mut lost: Vec<(f64, &Judgement<'_>)> = judgements
         .iter()
         .filter(|judgement| matches!(judgement.status, Status::Dropped | Status::Altered))
-        .filter(|judgement| judgement.signal.salience >= LISTED && !is_names(judgement))
+        .filter(|judgement| !is_names(judgement))
         .map(|judgement| (priority(judgement), judgement))
+        .filter(|(priority, judgement)| *priority >= if judgement.gone.is_empty() { LISTED } else { LIST_LISTED })
         .collect();
     lost.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.signal.order.cmp(&b.1.signal.order)));
     let mut findings = swapped(judgements, swaps, summary);
@@ -127,9 +130,10 @@ fn pack(names: &[(&Member, &Judgement<'_>)], top: f64, lines: &mut Vec<Finding>)
     let mut sum = 0.0;
     let from = lines.len();
     for (member, family) in names {
-        let open = lines.last_mut().filter(|_| sum > 0.0).filter(|line| {
-            line.values.len() < FAMILY && line.text.len() + member.text.len() + 2 <= NAME_LINE
-        });
+        let open = lines
+            .last_mut()
+            .filter(|_| sum > 0.0)
+            .filter(|line| line.values.len() < FAMILY && line.text.len() + member.text.len() + 2 <= NAME_LINE);
         match open {
             Some(line) => {
                 line.text.push_str(", ");
@@ -161,7 +165,9 @@ fn swapped(judgements: &[Judgement<'_>], swaps: &[Swap<'_>], summary: &Summary<'
         let Some(family) = judgements.get(swap.signal).map(|judgement| judgement.signal) else { continue };
         let says = summary.piece(swap.piece);
         // The statement that says most about it; else the name itself.
-        let names_it = |judgement: &&Judgement<'_>| judgement.signal.order > 0 && judgement.signal.values.contains(&swap.ours.text);
+        let names_it = |judgement: &&Judgement<'_>| {
+            judgement.signal.order > 0 && judgement.signal.values.contains(&swap.ours.text)
+        };
         let signal = judgements.iter().find(names_it).map_or(family, |judgement| judgement.signal);
         let text = if signal.order > 0 { signal.text.clone() } else { swap.ours.text.clone() };
         let mut values = vec![swap.ours.text.clone()];

@@ -6,17 +6,27 @@ use super::summary::Summary;
 use crate::event::Role;
 use crate::redact::redact;
 use crate::report::Status;
-use crate::signal::cues::cue::FOLLOWED;
+use crate::signal::cues::cue::{DISCLAIMED, FOLLOWED};
 use crate::signal::weights::MAX_TEXT;
 use crate::signal::{Member, Signal, bounded, names};
 use crate::text::cue::{self, Cues};
 
 /// A sentence that shares so much of a user's statement can contradict it.
 const SURE_SUBJECT: f32 = 0.7;
-/// The same for anyone else's.
+/// A sentence that shares so much and has another value of the same form speaks of the same key.
+const SAME_KEY: f32 = 0.5;
+/// A sentence with so many times the bytes of a statement says more than it.
+const MUCH_LONGER: usize = 3;
+/// [`SURE_SUBJECT`] for anyone else's.
 const SURER_SUBJECT: f32 = 0.8;
 /// A statement that is there with this probability is preserved.
 const PRESERVED: f64 = 0.50;
+/// A statement of which so much stands in one sentence is half kept, as far as the score goes; and how fast that grows.
+const HALF_TOGETHER: f64 = 0.45;
+/// See [`HALF_TOGETHER`].
+const TOGETHER_STEP: f64 = 0.08;
+/// A sentence that holds so much of a statement holds it all.
+const WHOLE: f64 = 0.95;
 /// What is left of a prohibition whose "not" is gone.
 const LOST_NOT: f64 = 0.6;
 
@@ -36,6 +46,8 @@ pub struct Judgement<'a> {
     pub gone: Vec<&'a Member>,
     /// Why it has this status.
     pub why: String,
+    /// How much of it stands in one place of the summary, from 0 to 1.
+    pub together: f64,
     /// It stands in a retained message, so it says nothing about the summary.
     pub retained: bool,
 }
@@ -74,7 +86,7 @@ fn judge<'a>(
     scratch: &mut Scratch,
 ) -> Judgement<'a> {
     let mut judgement =
-        Judgement { signal, status: Status::Preserved, kept: 1.0, says: None, gone: Vec::new(), why: String::new(), retained: false };
+        Judgement { signal, status: Status::Preserved, kept: 1.0, says: None, gone: Vec::new(), why: String::new(), retained: false, together: 1.0 };
     if signal.superseded {
         judgement.status = Status::Superseded;
         judgement.why = "a later message overturned it".to_string();
@@ -93,18 +105,20 @@ fn judge<'a>(
 
 fn judge_members(judgement: &mut Judgement<'_>, summary: &Summary<'_>, retained: &dyn Fn(u32) -> bool) {
     let signal = judgement.signal;
-    let mut asked = 0;
-    for member in &signal.members {
-        if retained(member.last_index) {
-            continue;
-        }
-        asked += 1;
-        if !has_member(summary, member) {
+    let (mut asked, mut kept) = (0.0, 0.0);
+    let shared = shared_values(&signal.members);
+    for member in signal.members.iter().filter(|member| !retained(member.last_index)) {
+        let weight = if member.weight > 0.0 { member.weight } else { 1.0 };
+        asked += weight;
+        if has_member(summary, member, &shared) {
+            kept += weight;
+        } else {
             judgement.gone.push(member);
         }
     }
-    judgement.retained = asked == 0;
-    judgement.kept = 1.0 - judgement.gone.len() as f64 / f64::from(asked.max(1));
+    judgement.retained = asked <= 0.0;
+    judgement.kept = if asked > 0.0 { kept / asked } else { 1.0 };
+    judgement.together = judgement.kept;
     judgement.why = format!("{} of {} are not in the summary", judgement.gone.len(), signal.members.len());
     if !judgement.gone.is_empty() {
         judgement.status = Status::Dropped;
@@ -113,12 +127,19 @@ fn judge_members(judgement: &mut Judgement<'_>, summary: &Summary<'_>, retained:
 
 /// Whether a member stands in the summary: a name as it is, of `key=value` the value where that is unmistakable, as
 /// summaries shorten the keys of a list.
-fn has_member(summary: &Summary<'_>, member: &Member) -> bool {
+fn has_member(summary: &Summary<'_>, member: &Member, shared: &[&str]) -> bool {
     match member.values.last() {
         None => summary.has(&member.text) || summary.text.contains(&member.text),
         Some(last) if unmistakable(last) => summary.has(last),
-        Some(_) => member.values.iter().all(|value| summary.has(value)),
+        Some(_) => member.values.iter().all(|value| shared.contains(&value.as_str()) || summary.has(value)),
     }
+}
+
+/// Values that every member of a list has: they tell none of them apart.
+fn shared_values(members: &[Member]) -> Vec<&str> {
+    let Some((first, rest)) = members.split_first().filter(|(_, rest)| rest.len() >= 2) else { return Vec::new() };
+    let everywhere = |value: &&str| rest.iter().all(|member| member.values.iter().any(|other| other == value));
+    first.values.iter().map(String::as_str).filter(everywhere).collect()
 }
 
 fn unmistakable(value: &str) -> bool {
@@ -131,6 +152,7 @@ fn judge_statement(judgement: &mut Judgement<'_>, fact: &Fact, summary: &Summary
     let signal = judgement.signal;
     let (present, found) = probe::presence(&summary.index, fact, scratch);
     judgement.kept = present;
+    judgement.together = 1.0 / (1.0 + libm::exp((HALF_TOGETHER - f64::from(found.in_sentence)) / TOGETHER_STEP));
     let sentence = found.sentence.and_then(|(start, end)| summary.text.get(start..end));
     if let Some((why, says)) = contradiction(signal, &found, sentence, summary) {
         judgement.status = Status::Altered;
@@ -144,7 +166,12 @@ fn judge_statement(judgement: &mut Judgement<'_>, fact: &Fact, summary: &Summary
         let silent = sentence.is_none_or(|text| !cue::of_text(text).has(NEGATIVE));
         if silent {
             judgement.kept *= LOST_NOT;
+            judgement.together *= LOST_NOT;
         }
+    }
+    // What is wholly there is there, whatever the model thinks of it.
+    if f64::from(found.in_sentence) > WHOLE && found.values_found == found.values_total {
+        judgement.kept = judgement.kept.max(judgement.together);
     }
     if judgement.kept < PRESERVED {
         judgement.status = Status::Dropped;
@@ -166,30 +193,38 @@ fn contradiction<'a>(
     summary: &Summary<'_>,
 ) -> Option<(String, &'a str)> {
     let says = sentence?;
-    // What an agent said is how things stood: only its last word on a subject can be contradicted.
+    // What an agent said is how things stood: only its last word on a subject can be contradicted, and only in a value
+    // or in what is done.
     let user = signal.role == Role::User;
-    if found.in_sentence < if user { SURE_SUBJECT } else { SURER_SUBJECT } || !user && signal.cues & FOLLOWED != 0 {
+    if !user && signal.cues & FOLLOWED != 0 || signal.cues & DISCLAIMED != 0 {
+        return None;
+    }
+    // A sentence much longer than the statement has values of other things too.
+    if found.in_sentence >= if user { SAME_KEY } else { SURE_SUBJECT }
+        && says.len() <= MUCH_LONGER * signal.text.len()
+        && let Some((ours, theirs)) = other_value(signal, summary, says)
+    {
+        return Some((format!("the summary says {theirs} where the message says {ours}"), says));
+    }
+    if found.in_sentence < if user { SURE_SUBJECT } else { SURER_SUBJECT } {
         return None;
     }
     let why = match found.conflict? {
-        Conflict::Polarity => "the summary turned its \"not\" round".to_string(),
-        Conflict::Status => "done in one, open or failed in the other".to_string(),
-        Conflict::Certainty => "it was a possibility, the summary says it is certain".to_string(),
-        Conflict::Value => {
-            let (ours, theirs) = other_value(signal, summary, says)?;
-            format!("the summary says {theirs} where the message says {ours}")
-        }
+        Conflict::Polarity if user => "the summary turned its \"not\" round",
+        Conflict::Status => "done in one, open or failed in the other",
+        Conflict::Certainty => "it was a possibility, the summary says it is certain",
+        Conflict::Polarity | Conflict::Value => return None,
     };
-    Some((why, says))
+    Some((why.to_string(), says))
 }
 
 /// A value of the statement that the summary lacks, and one of the same form that its best piece has instead.
 fn other_value<'a>(signal: &'a Signal, summary: &Summary<'_>, says: &str) -> Option<(&'a str, String)> {
     for ours in signal.values.iter().filter(|value| !summary.has(value)) {
-        let form = names::form(ours);
+        let form = form(ours);
         let mut other = None;
         names::names(says, |name| {
-            if other.is_none() && names::form(name.text) == form && !signal.text.contains(name.text) {
+            if other.is_none() && self::form(name.text) == form && !signal.text.contains(name.text) {
                 other = Some(name.text.to_string());
             }
         });
@@ -198,4 +233,10 @@ fn other_value<'a>(signal: &'a Signal, summary: &Summary<'_>, says: &str) -> Opt
         }
     }
     None
+}
+
+/// What a value looks like; one number looks like another, however long.
+fn form(value: &str) -> u64 {
+    let number = value.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b','));
+    if number { 0 } else { names::form(value) }
 }

@@ -1,4 +1,4 @@
-//! One number from many: the salience-weighted share that is left, by kind, then over kinds, then the lost rules.
+//! One number from many: the salience-weighted share that is left, by kind, then over kinds, under the cap of the rules.
 
 use super::judge::Judgement;
 use crate::report::{Category, Kind, Status};
@@ -18,10 +18,8 @@ fn weight(kind: Kind) -> f64 {
 
 /// An altered fact costs as much again as a dropped one.
 const ALTERED: f64 = -1.0;
-/// What each lost rule of weight leaves of the score.
-const RULE_LOST: f64 = 0.97;
-/// A rule of at least this salience is one of weight.
-const RULE_OF_WEIGHT: f64 = 0.75;
+/// How fast the worth of a kind grows with how much of it there was: neither not at all nor in proportion.
+const AMOUNT: f64 = 0.75;
 
 /// How one kind fared, and how much of it there was.
 pub struct Share {
@@ -50,7 +48,7 @@ fn share(kind: Kind, judgements: &[Judgement<'_>]) -> Option<Share> {
         if !judgement.retained {
             let mass = mass(judgement);
             total += mass;
-            kept += mass * if judgement.status == Status::Altered { ALTERED } else { judgement.kept };
+            kept += mass * if judgement.status == Status::Altered { ALTERED } else { judgement.together };
         }
     }
     if category.preserved + category.altered + category.dropped == 0 {
@@ -60,29 +58,23 @@ fn share(kind: Kind, judgements: &[Judgement<'_>]) -> Option<Share> {
     Some(Share { category, mass: total })
 }
 
-/// How much a signal counts: the square of its salience, so that what matters decides; a family by its members.
+/// How much a signal counts: its salience; a family by the root of its members.
 fn mass(judgement: &Judgement<'_>) -> f64 {
     let salience = judgement.signal.salience;
     let members = judgement.signal.members.len().clamp(1, MAX_MEMBERS) as f64;
-    salience * salience * libm::sqrt(members)
+    salience * libm::sqrt(members)
 }
 
-/// The score of a compaction: the mean over the kinds, by what a kind is worth and the root of how much of it there
-/// was; then each lost rule of weight takes its part off, whatever else was kept.
-pub fn score(shares: &[Share], judgements: &[Judgement<'_>]) -> f64 {
-    let worth = |share: &Share| weight(share.category.category) * libm::sqrt(share.mass);
+/// The score of a compaction: the mean over the kinds, by what a kind is worth and how much of it there was, but never
+/// above the middle between 100 and the score of the rules.
+pub fn score(shares: &[Share]) -> f64 {
+    let worth = |share: &Share| weight(share.category.category) * libm::pow(share.mass, AMOUNT);
     let total: f64 = shares.iter().map(worth).sum();
     if total <= 0.0 {
         return 100.0;
     }
     let mean = shares.iter().map(|share| worth(share) * share.category.score).sum::<f64>() / total;
-    let lost = judgements.iter().filter(|judgement| is_lost_rule(judgement)).count();
-    (mean * libm::pow(RULE_LOST, lost as f64)).clamp(0.0, 100.0)
-}
-
-/// A rule of weight that the summary lacks or turns round.
-pub fn is_lost_rule(judgement: &Judgement<'_>) -> bool {
-    judgement.signal.kind == Kind::Constraint
-        && judgement.signal.salience >= RULE_OF_WEIGHT
-        && matches!(judgement.status, Status::Dropped | Status::Altered)
+    let rules = shares.iter().find(|share| share.category.category == Kind::Constraint && share.mass > 0.0);
+    let cap = rules.map_or(100.0, |rules| 50.0 + rules.category.score / 2.0);
+    mean.min(cap).clamp(0.0, 100.0)
 }

@@ -14,7 +14,7 @@ use std::collections::HashMap;
 /// So much of the company of a name must stand in a sentence.
 const COMPANY: f64 = 0.6;
 /// And so much more than of the company of the name that stands there.
-const BETTER: f64 = 0.34;
+const BETTER: f64 = 0.5;
 /// So many words of the company at least.
 const MIN_WORDS: usize = 2;
 

@@ -22,7 +22,8 @@ const CODE_REACH: usize = 40;
 const ACKNOWLEDGEMENT_BYTES: usize = 48;
 /// One fact of the instructions has at most this many bytes.
 const FACT_BYTES: usize = 300;
-/// `truncate` drops until the context is this far below the threshold, in percent of it.
+/// `truncate` drops until the context is this far below the threshold, in percent of it; what is kept for what it says
+/// fills no more than that either.
 const TRUNCATE_TO_PCT: u64 = 60;
 
 /// What is known about the context, for a plan.
@@ -38,7 +39,8 @@ pub struct Room {
 
 /// Plans a compaction. `tokens` are the lengths of the messages, `signals` what they carry, most important first.
 pub fn plan(messages: &[Message], tokens: &[Counted], signals: &[Signal], room: Room, settings: &PlanSettings) -> Plan {
-    let table = choose(messages, tokens, signals, settings);
+    let mut table = choose(messages, tokens, signals, settings);
+    fit(&mut table, messages, tokens, room, settings);
     let rows = apply_strategy(messages, tokens, table, room, settings);
     let sum = |choice| rows.iter().filter(|row| row.choice == choice).map(|row| row.tokens).sum();
     let (instructions, facts_left_out) = instructions(&rows, signals, settings);
@@ -103,6 +105,42 @@ fn choose(messages: &[Message], tokens: &[Counted], signals: &[Signal], settings
     table
 }
 
+/// What is kept must leave room: a compaction after which the context is as full as before helps nobody. What is kept
+/// for what it says goes first, the oldest first, and its facts go into the instructions. Long results of tools that are
+/// protected go only if the context would otherwise stay above its threshold, and never those that the agent has not
+/// seen yet.
+fn fit(table: &mut [Chosen], messages: &[Message], tokens: &[Counted], room: Room, settings: &PlanSettings) {
+    let Some(limit) = room.limit else { return };
+    let threshold = share(limit, settings.threshold_pct.into());
+    let head = messages.len().saturating_sub(settings.head_protection as usize);
+    let tail = settings.tail_protection as usize;
+    let seen = messages.iter().rposition(|message| message.role == Role::Assistant).unwrap_or(0);
+    let of = |at: usize| tokens.get(at).map_or(0, |count| count.tokens);
+    let mut kept = table
+        .iter()
+        .enumerate()
+        .filter(|(_, row)| row.0 == Choice::Keep)
+        .map(|(at, _)| of(at))
+        .fold(0, u64::saturating_add);
+    for (at, row) in table.iter_mut().enumerate().take(head).skip(tail) {
+        if kept > share(threshold, TRUNCATE_TO_PCT) && row.0 == Choice::Keep {
+            kept = kept.saturating_sub(of(at));
+            *row = (Choice::Summarize, "no room to keep it");
+        }
+    }
+    for (at, (row, message)) in table.iter_mut().zip(messages).enumerate().take(seen) {
+        let long = message.role == Role::Tool && of(at) > KEPT_WHOLE_TOKENS;
+        if kept > threshold && row.0 == Choice::Keep && long {
+            kept = kept.saturating_sub(of(at));
+            *row = (Choice::Summarize, "protected, but the context would stay full");
+        }
+    }
+}
+
+fn share(of: u64, pct: u64) -> u64 {
+    u64::try_from(u128::from(of) * u128::from(pct) / 100).unwrap_or(u64::MAX)
+}
+
 fn apply_strategy(
     messages: &[Message],
     tokens: &[Counted],
@@ -111,10 +149,7 @@ fn apply_strategy(
     settings: &PlanSettings,
 ) -> Vec<PlanRow> {
     let all: u64 = tokens.iter().map(|count| count.tokens).fold(0, u64::saturating_add);
-    let target = room.limit.map_or(0, |limit| {
-        let goal = u128::from(limit) * u128::from(settings.threshold_pct) * u128::from(TRUNCATE_TO_PCT) / 10_000;
-        u64::try_from(goal).unwrap_or(u64::MAX)
-    });
+    let target = room.limit.map_or(0, |limit| share(share(limit, settings.threshold_pct.into()), TRUNCATE_TO_PCT));
     let mut left = all;
     let mut rows = Vec::with_capacity(messages.len());
     for (at, (message, (choice, why))) in messages.iter().zip(table).enumerate() {
@@ -363,6 +398,42 @@ mod tests {
         let mut failed = said("0", Role::Tool, &"error at line\n".repeat(5_000));
         failed.failed = true;
         assert_eq!(choices(&[failed], &[], &unprotected())[0].1, "too long to keep");
+    }
+
+    #[test]
+    fn what_is_kept_for_what_it_says_leaves_room_and_its_facts_are_told() {
+        let messages: Vec<_> =
+            (0..20).map(|n| said(&n.to_string(), Role::User, &format!("We decided on plan {n}."))).collect();
+        let signals: Vec<_> = messages.iter().map(|m| signal(m, Kind::Decision, &m.text)).collect();
+        let tokens = vec![Counted { tokens: 100, by_host: true }; 20];
+        let settings = PlanSettings { head_protection: 2, tail_protection: 1, ..Default::default() };
+        let room = Room { limit: Some(1_000), pct: Some(200.0), manual: false };
+        let made = plan(&messages, &tokens, &signals, room, &settings);
+        // 60 % of the threshold of 80 %: 480 of 1000 tokens.
+        assert_eq!(made.tokens_kept, 400);
+        let kept: Vec<_> =
+            made.rows.iter().filter(|row| row.choice == Choice::Keep).map(|row| &row.message_id).collect();
+        assert_eq!(kept, ["0", "17", "18", "19"], "the first, the newest decision, the last two");
+        assert_eq!(made.rows[1].why, "no room to keep it");
+        assert!(made.instructions.contains("plan 1.\""), "{}", made.instructions);
+    }
+
+    #[test]
+    fn protected_results_that_would_keep_the_context_full_go_but_not_before_the_agent_saw_them() {
+        let roles = [Role::User, Role::Assistant, Role::Tool, Role::Assistant, Role::Tool, Role::Tool];
+        let messages: Vec<_> = roles.iter().enumerate().map(|(n, role)| said(&n.to_string(), *role, "text")).collect();
+        let mut tokens = vec![Counted { tokens: 10, by_host: true }; 6];
+        for at in [2, 4, 5] {
+            tokens[at].tokens = 25_000;
+        }
+        let choices = |limit| {
+            let room = Room { limit: Some(limit), pct: Some(100.0), manual: false };
+            let made = plan(&messages, &tokens, &[], room, &PlanSettings::default());
+            made.rows.iter().map(|row| row.choice == Choice::Keep).collect::<Vec<_>>()
+        };
+        assert_eq!(choices(100_000), [true; 6], "there is room");
+        assert_eq!(choices(70_000), [true, true, false, true, true, true]);
+        assert_eq!(choices(30_000), [true, true, false, true, true, true], "the last two were not seen yet");
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The active checkpoint: where the work stands before the context is compacted, from the signals, by rule.
 
+use super::carried::is_carried;
 use super::header::{Header, message_count};
 use super::own::CHECKPOINT_END;
 use super::quote::{bounded, quote};
@@ -24,7 +25,7 @@ const RECENT: usize = 4;
 /// `compacting` tells that a compaction is about to begin.
 pub fn active(ledger: &Ledger, event: &BeforeCompaction, prose: Option<&str>, compacting: bool) -> Option<String> {
     let live: Vec<&Signal> = ledger.signals.iter().filter(|signal| !signal.superseded).collect();
-    if live.is_empty() {
+    if live.iter().all(|signal| is_carried(signal)) {
         return None;
     }
     let mut text = Header::of(event, compacting).line();

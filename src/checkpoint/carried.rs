@@ -31,6 +31,11 @@ pub fn read(bytes: &[u8]) -> Vec<Signal> {
     Ledger::from_bytes(bytes).map(|ledger| ledger.signals).unwrap_or_default()
 }
 
+/// Whether a signal comes from an earlier compaction and not from the messages at hand.
+pub fn is_carried(signal: &Signal) -> bool {
+    signal.why.iter().any(|why| why == WHY)
+}
+
 /// Adds them to what was found now, unless it says the same. `place` is the message in which they came back.
 pub(super) fn add(ledger: &mut Ledger, carried: Vec<Signal>, place: u32) {
     for (number, mut signal) in carried.into_iter().take(MOST).enumerate() {
@@ -44,7 +49,7 @@ pub(super) fn add(ledger: &mut Ledger, carried: Vec<Signal>, place: u32) {
         for member in &mut signal.members {
             member.last_index = place;
         }
-        if !signal.why.iter().any(|why| why == WHY) {
+        if !is_carried(&signal) {
             signal.why.push(WHY.to_string());
         }
         ledger.signals.push(signal);

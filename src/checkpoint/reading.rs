@@ -55,7 +55,10 @@ impl<'a> Reading<'a> {
         let found = ledger.signals.len();
         memory_files::add(&mut ledger, &self.event.messages);
         let place = self.ours_at.unwrap_or(self.event.messages.len() as u32 / 2);
-        carried::add(&mut ledger, carried, place);
+        // Where the gateway gave no messages, an audit would judge by the carried facts alone.
+        if !self.event.messages.is_empty() {
+            carried::add(&mut ledger, carried, place);
+        }
         if ledger.signals.len() > found {
             let order =
                 |a: &Signal, b: &Signal| b.salience.total_cmp(&a.salience).then(a.message_index.cmp(&b.message_index));

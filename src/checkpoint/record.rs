@@ -1,7 +1,7 @@
 //! What must be known from one hook to the next about checkpoints: when the last one was written, how long the
 //! conversation should be by now, and what the agent was handed already. It lives in a slot of the host's.
 
-use crate::event::{AfterCompaction, BeforeCompaction, LocalTime, Trigger};
+use crate::event::{AfterCompaction, BeforeCompaction, LocalTime, Session, Trigger};
 use crate::host::{Host, HostError, LogLevel, slot};
 use serde::{Deserialize, Serialize};
 
@@ -9,6 +9,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Record {
+    /// Which transcript, where the gateway tells: a reset begins another one, and nothing of the old one holds for it.
+    pub session_id: Option<String>,
     /// From when on the minutes are counted: the last checkpoint, or the first event.
     pub since: Option<i64>,
     /// How many prompts the session had then.
@@ -25,8 +27,10 @@ pub struct Record {
     pub baseline: Option<Baseline>,
     /// A compaction was announced and its end was not told yet.
     pub compacting: Option<LocalTime>,
-    /// What the agent was handed last: the id of a compaction or of a checkpoint.
-    pub handed: Option<String>,
+    /// The last compaction lost something that waits in the slot [`slot::CARRIED`].
+    pub carried: bool,
+    /// What the agent was handed last: ids of compactions and checkpoints.
+    pub handed: Vec<String>,
 }
 
 /// A checkpoint that stands on disk.
@@ -80,22 +84,42 @@ impl Baseline {
 }
 
 impl Record {
+    /// Whether the agent was handed this compaction or checkpoint already.
+    pub fn was_handed(&self, id: &str) -> bool {
+        self.handed.iter().any(|handed| handed == id)
+    }
+
+    /// Remembers what the agent was handed; the newest few are enough.
+    pub fn hand(&mut self, ids: &[String]) {
+        const MOST: usize = 8;
+        self.handed.extend_from_slice(ids);
+        self.handed.drain(..self.handed.len().saturating_sub(MOST));
+    }
+
     /// The record of a session. One that cannot be read begins anew, and that is logged: it can cost one false or missing
-    /// alarm, never a hook.
-    pub fn load(host: &mut dyn Host, session_key: &str) -> Result<Record, HostError> {
-        let Some(bytes) = host.load_state(session_key, slot::CHECKPOINTS)? else { return Ok(Record::default()) };
-        Ok(serde_json::from_slice(&bytes).unwrap_or_else(|why| {
-            host.log(
-                LogLevel::Warn,
-                &format!("what was known of the checkpoints is not readable and begins anew: {why}"),
-            );
+    /// alarm, never a hook. One of another transcript begins anew too.
+    pub fn load(host: &mut dyn Host, session: &Session) -> Result<Record, HostError> {
+        let Some(bytes) = host.load_state(&session.session_key, slot::CHECKPOINTS)? else {
+            return Ok(Record::default());
+        };
+        let record: Record = serde_json::from_slice(&bytes).unwrap_or_else(|why| {
+            let what = format!("what was known of the checkpoints is not readable and begins anew: {why}");
+            host.log(LogLevel::Warn, &what);
             Record::default()
-        }))
+        });
+        Ok(if other_transcript(&record.session_id, session) { Record::default() } else { record })
     }
 
     /// Saves it.
-    pub fn save(&self, host: &mut dyn Host, session_key: &str) -> Result<(), HostError> {
-        let bytes = serde_json::to_vec(self).map_err(|why| HostError::Failed(why.to_string()))?;
-        host.save_state(session_key, slot::CHECKPOINTS, &bytes)
+    pub fn save(&self, host: &mut dyn Host, session: &Session) -> Result<(), HostError> {
+        let session_id = session.session_id.clone().or_else(|| self.session_id.clone());
+        let record = Record { session_id, ..self.clone() };
+        let bytes = serde_json::to_vec(&record).map_err(|why| HostError::Failed(why.to_string()))?;
+        host.save_state(&session.session_key, slot::CHECKPOINTS, &bytes)
     }
+}
+
+/// Whether both are known and differ: the conversation was reset in between.
+pub(crate) fn other_transcript(session_id: &Option<String>, session: &Session) -> bool {
+    session_id.is_some() && session.session_id.is_some() && *session_id != session.session_id
 }

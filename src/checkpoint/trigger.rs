@@ -23,12 +23,11 @@ pub fn due(
     crossed: bool,
     settings: &CheckpointSettings,
 ) -> Result<Option<Trigger>, HostError> {
-    let key = &event.session.session_key;
-    let before = Record::load(host, key)?;
+    let before = Record::load(host, &event.session)?;
     let mut record = before.clone();
     let due = judge(&mut record, event, crossed, settings);
     if record != before {
-        record.save(host, key)?;
+        record.save(host, &event.session)?;
     }
     Ok(due)
 }

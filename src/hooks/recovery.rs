@@ -14,10 +14,17 @@ use serde::{Deserialize, Serialize};
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Waiting {
-    /// The compaction or checkpoint that it is about.
-    pub id: String,
-    /// The text.
-    pub text: String,
+    /// The compaction and the checkpoint that it is about.
+    ids: Vec<String>,
+    text: String,
+    /// Which transcript it is for.
+    session_id: Option<String>,
+}
+
+impl Waiting {
+    pub(super) fn new(ids: Vec<String>, text: String) -> Waiting {
+        Waiting { ids, text, session_id: None }
+    }
 }
 
 /// Before a prompt is sent: the recovery text of the last compaction, once.
@@ -27,7 +34,7 @@ pub fn before_prompt(host: &mut dyn Host, session: &Session, _now: LocalTime) ->
     if !settings.recovery.enabled {
         return Ok(None);
     }
-    take_waiting(host, &session.session_key)
+    take_waiting(host, session)
 }
 
 /// After a compaction: where the work stood and what the summary lost, kept for the next prompt.
@@ -40,7 +47,7 @@ pub(super) fn keep(
     report: &mut Report,
 ) {
     let id = notes::entry_id(event);
-    if !settings.recovery.enabled || record.handed.as_deref() == Some(&id) {
+    if !settings.recovery.enabled || record.was_handed(&id) {
         return;
     }
     let mut recovered = match own_checkpoint(host, &event.session) {
@@ -55,34 +62,39 @@ pub(super) fn keep(
     recovered = recovered.without_what_stands(event.summary_text.as_deref(), &retained);
     recovered.facts = report.recovery.as_ref().map(|facts| recovered::facts_of(&facts.text)).unwrap_or_default();
     if let Some(recovery) = bounded(host, settings, &recovered) {
-        let kept = wait(host, &event.session.session_key, Waiting { id, text: recovery.text });
+        let kept = wait(host, &event.session, Waiting::new(vec![id, recovered.id], recovery.text));
         keep_or_tell(host, &mut report.problems, "the recovery text was not kept for the next prompt", kept);
     }
 }
 
 /// Puts a text where the next prompt or start will find it.
-pub(super) fn wait(host: &mut dyn Host, key: &str, waiting: Waiting) -> Result<(), HostError> {
+pub(super) fn wait(host: &mut dyn Host, session: &Session, waiting: Waiting) -> Result<(), HostError> {
+    let waiting = Waiting { session_id: session.session_id.clone(), ..waiting };
     let bytes = serde_json::to_vec(&waiting).map_err(|why| HostError::Failed(why.to_string()))?;
-    host.save_state(key, slot::RECOVERY, &bytes)
+    host.save_state(&session.session_key, slot::RECOVERY, &bytes)
 }
 
 /// Takes what waits: cleared before it is handed out, so at most once, even if the gateway dies in between.
-pub(super) fn take_waiting(host: &mut dyn Host, key: &str) -> Result<Option<Recovery>, HookError> {
+pub(super) fn take_waiting(host: &mut dyn Host, session: &Session) -> Result<Option<Recovery>, HookError> {
+    let key = &session.session_key;
     let storage = |error: HostError| HookError::Storage(format!("the recovery text: {error}"));
     let Some(bytes) = host.load_state(key, slot::RECOVERY).map_err(storage)? else { return Ok(None) };
     host.clear_state(key, slot::RECOVERY).map_err(storage)?;
     let waiting: Waiting = serde_json::from_slice(&bytes)
         .map_err(|why| HookError::Storage(format!("the recovery text is not readable and was dropped: {why}")))?;
-    handed(host, key, &waiting.id);
+    if notes::other_transcript(&waiting.session_id, session) {
+        return Ok(None);
+    }
+    handed(host, session, &waiting.ids);
     let tokens = audit::count_tokens(host, &waiting.text);
     Ok(Some(Recovery { text: waiting.text, tokens }))
 }
 
 /// Remembers what was handed out. If that fails, the worst is that it is told twice.
-pub(super) fn handed(host: &mut dyn Host, key: &str, id: &str) {
-    let saved = Record::load(host, key).and_then(|mut record| {
-        record.handed = Some(id.to_string());
-        record.save(host, key)
+pub(super) fn handed(host: &mut dyn Host, session: &Session, ids: &[String]) {
+    let saved = Record::load(host, session).and_then(|mut record| {
+        record.hand(ids);
+        record.save(host, session)
     });
     if let Err(error) = saved {
         host.log(LogLevel::Warn, &format!("that the recovery text was handed out was not saved: {error}"));

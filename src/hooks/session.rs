@@ -4,7 +4,7 @@ use super::recovery::{self, Waiting, bounded, own_checkpoint, take_waiting};
 use super::write::{Outside, write_checkpoint};
 use super::{check_session, keep_or_tell, load_carried, load_record, load_settings, save_record};
 use crate::checkpoint::reading::Reading;
-use crate::checkpoint::{self as notes, Baseline, Header, History, Record, Recovered, recovered};
+use crate::checkpoint::{self as notes, Baseline, Header, History, Record, Recovered, other_transcript, recovered};
 use crate::config::Settings;
 use crate::event::{BeforeCompaction, CheckpointRequest, LocalTime, Reason, SessionStart, Trigger};
 use crate::host::{Host, HostError};
@@ -33,11 +33,10 @@ pub fn checkpoint(host: &mut dyn Host, request: &CheckpointRequest) -> Result<Ch
         context_window: request.context_window,
         messages: request.messages.clone(),
     };
-    let key = &event.session.session_key;
     let reading = Reading::of(&event);
     let event = reading.event.as_ref();
-    let mut record = load_record(host, key, &mut outcome.problems);
-    let carried = load_carried(host, key, &mut outcome.problems);
+    let mut record = load_record(host, &event.session, &mut outcome.problems);
+    let carried = load_carried(host, &event.session.session_key, &record, &mut outcome.problems);
     let ledger = reading.ledger(&settings, carried);
     outcome.signals = ledger.len() as u32;
     outcome.notices = ledger.notices();
@@ -48,7 +47,7 @@ pub fn checkpoint(host: &mut dyn Host, request: &CheckpointRequest) -> Result<Ch
     record.not_written = None;
     record.compacting = None;
     record.baseline = Baseline::of(event).or(record.baseline);
-    save_record(host, key, &record, &mut outcome.problems);
+    save_record(host, &event.session, &record, &mut outcome.problems);
     Ok(outcome)
 }
 
@@ -79,14 +78,9 @@ pub(super) fn look_for_truncation(
         let Some((text, header)) = own.filter(|_| settings.recovery.enabled) else { return Ok(()) };
         let recovered = Recovered::of(&text, Some(&header)).with_all_of(&text);
         let Some(recovery) = bounded(host, settings, &recovered) else { return Ok(()) };
-        let waiting = Waiting { id: header_id(&header), text: recovery.text };
-        recovery::wait(host, &event.session.session_key, waiting)
+        recovery::wait(host, &event.session, Waiting::new(vec![recovered.id], recovery.text))
     });
     keep_or_tell(host, &mut outcome.problems, "the checkpoint before the truncation was not offered", offered);
-}
-
-fn header_id(header: &Header) -> String {
-    Recovered::of("", Some(header)).id
 }
 
 fn alert(text: String) -> Alert {
@@ -98,10 +92,9 @@ fn alert(text: String) -> Alert {
 pub fn session_start(host: &mut dyn Host, event: &SessionStart) -> Result<SessionStartOutcome, HookError> {
     check_session(&event.session)?;
     let settings = load_settings(host)?;
-    let key = &event.session.session_key;
     let storage = |error: HostError| HookError::Storage(format!("the checkpoint was not read: {error}"));
     let mut outcome = SessionStartOutcome::default();
-    let record = Record::load(host, key).map_err(storage)?;
+    let record = Record::load(host, &event.session).map_err(storage)?;
     let checkpoint = own_checkpoint(host, &event.session).map_err(storage)?;
     let header = checkpoint.as_ref().map(|(_, header)| header);
     if let Some(began) = record.compacting {
@@ -117,17 +110,15 @@ pub fn session_start(host: &mut dyn Host, event: &SessionStart) -> Result<Sessio
         // Told once: from here on the conversation is as long as it is now.
         let mut problems = Vec::new();
         let baseline = Some(baseline_of(event));
-        save_record(host, key, &Record { baseline, ..record.clone() }, &mut problems);
+        save_record(host, &event.session, &Record { baseline, ..record.clone() }, &mut problems);
         outcome.notices.append(&mut problems);
     }
     if settings.recovery.enabled {
         let gone = outcome.truncation.is_some();
-        let waiting = take_waiting(host, key)?;
+        let waiting = take_waiting(host, &event.session)?;
         outcome.recovery = match (waiting, checkpoint) {
             (Some(waiting), _) if !gone => Some(waiting),
-            (_, Some((text, header))) => {
-                from_files(host, &settings, event, &record, &text, &header, gone, &mut outcome)
-            }
+            (_, Some(checkpoint)) => from_files(host, &settings, event, &record, &checkpoint, gone, &mut outcome),
             (waiting, None) => waiting,
         };
     }
@@ -170,18 +161,16 @@ fn truncation(record: &Record, header: Option<&Header>, event: &SessionStart) ->
 }
 
 /// The recovery text from the checkpoint and the notes of today and, in the night, of yesterday.
-#[allow(clippy::too_many_arguments)]
 fn from_files(
     host: &mut dyn Host,
     settings: &Settings,
     event: &SessionStart,
     record: &Record,
-    checkpoint: &str,
-    header: &Header,
+    (checkpoint, header): &(String, Header),
     gone: bool,
     outcome: &mut SessionStartOutcome,
 ) -> Option<Recovery> {
-    if is_after_a_reset(header, event) {
+    if other_transcript(&header.session_id, &event.session) {
         let taken = header.taken.stamp();
         outcome
             .notices
@@ -189,7 +178,7 @@ fn from_files(
         return None;
     }
     let mut recovered = Recovered::of(checkpoint, Some(header));
-    let handed = record.handed.as_deref() == Some(recovered.id.as_str());
+    let handed = record.was_handed(&recovered.id);
     let whole = !event.message_ids.is_empty()
         && [&header.first_message_id, &header.last_message_id]
             .into_iter()
@@ -201,21 +190,18 @@ fn from_files(
     if gone {
         recovered = recovered.with_all_of(checkpoint);
     }
+    let mut ids = vec![recovered.id.clone()];
     match lost_of_last_entry(host, event) {
-        Ok(Some((id, facts))) if gone || record.handed.as_deref() != Some(&id) => recovered.facts.splice(0..0, facts),
-        Ok(_) => recovered.facts.splice(0..0, Vec::new()),
-        Err(error) => {
-            outcome.notices.push(format!("the daily note was not read: {error}"));
-            recovered.facts.splice(0..0, Vec::new())
+        Ok(Some((id, lost))) if gone || !record.was_handed(&id) => {
+            recovered.facts.splice(0..0, lost);
+            ids.push(id);
         }
-    };
+        Ok(_) => {}
+        Err(error) => outcome.notices.push(format!("the daily note was not read: {error}")),
+    }
     let recovery = bounded(host, settings, &recovered)?;
-    recovery::handed(host, &event.session.session_key, &recovered.id);
+    recovery::handed(host, &event.session, &ids);
     Some(recovery)
-}
-
-fn is_after_a_reset(header: &Header, event: &SessionStart) -> bool {
-    header.session_id.is_some() && event.session.session_id.is_some() && header.session_id != event.session.session_id
 }
 
 fn lost_of_last_entry(host: &mut dyn Host, event: &SessionStart) -> Result<Option<(String, Vec<String>)>, HostError> {

@@ -1,7 +1,7 @@
 //! Writing a checkpoint: only one that says something replaces the one that stands.
 
 use super::keep_or_tell;
-use crate::checkpoint::{self as notes, Record, Written, trigger};
+use crate::checkpoint::{self as notes, Record, Written, carried, trigger};
 use crate::config::Settings;
 use crate::event::BeforeCompaction;
 use crate::host::{Host, HostError};
@@ -40,8 +40,9 @@ pub(super) fn write_checkpoint(
         record.not_written = Some(why.to_string());
         return;
     };
-    if let Some(good) = record.written.filter(|good| is_garbage_beside(good, ledger, event)) {
-        let why = format!("it has {} signals, and one with {} was written a moment ago", ledger.len(), good.signals);
+    let found = ledger.signals.iter().filter(|signal| !carried::is_carried(signal)).count() as u32;
+    if let Some(good) = record.written.filter(|good| is_garbage_beside(good, found, event)) {
+        let why = format!("it has {found} signals, and one with {} was written a moment ago", good.signals);
         outcome.notices.push(stays(&why));
         record.not_written = Some(why);
         return;
@@ -49,7 +50,7 @@ pub(super) fn write_checkpoint(
     let written = host.write_checkpoint(&event.session.session_key, &text, settings.checkpoint.retention());
     match &written {
         Ok(_) => {
-            record.written = Some(Written { unix_ms: event.now.unix_ms, signals: ledger.len() as u32 });
+            record.written = Some(Written { unix_ms: event.now.unix_ms, signals: found });
             trigger::restart(record, ledger, event);
         }
         Err(error) => record.not_written = Some(error.to_string()),
@@ -57,9 +58,9 @@ pub(super) fn write_checkpoint(
     outcome.writes.push(write_outcome(host, &mut outcome.problems, WriteTarget::Checkpoint, text, written));
 }
 
-fn is_garbage_beside(good: &Written, ledger: &Ledger, event: &BeforeCompaction) -> bool {
+fn is_garbage_beside(good: &Written, found: u32, event: &BeforeCompaction) -> bool {
     let since = event.now.unix_ms.saturating_sub(good.unix_ms);
-    (0..AT_ONCE_MS).contains(&since) && (ledger.len() as u32).saturating_mul(POORER) <= good.signals
+    (0..AT_ONCE_MS).contains(&since) && found.saturating_mul(POORER) <= good.signals
 }
 
 pub(super) fn write_outcome(

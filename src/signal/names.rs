@@ -105,7 +105,8 @@ fn run<'a>(text: &'a str, mut start: usize, mut end: usize, found: &mut impl FnM
         return;
     }
     let run = &bytes[start..end];
-    if is_moment(run) {
+    // `188ec93..39f1152`: a range names nothing that anyone needs again.
+    if is_moment(run) || find(run, b"..").is_some_and(|at| at > 0 && !run.contains(&b'/')) {
         return;
     }
     let slice = |from: usize, to: usize| text.get(from..to).unwrap_or_default();

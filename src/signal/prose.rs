@@ -5,7 +5,7 @@ use super::names::{self, NameKind};
 use super::weights as w;
 use crate::event::Role;
 use crate::report::Kind;
-use crate::text::{UnitKind, lexicon, tokens, units};
+use crate::text::{Place, UnitKind, lexicon, tokens, units};
 
 /// A sentence that may be worth keeping.
 #[derive(Clone, Debug)]
@@ -40,6 +40,9 @@ pub struct Statement {
 
 /// Words that a person speaks stand within so many bytes of the start of a message.
 const SPOKEN: usize = 900;
+
+/// Sentences that share so many words, all but their names and numbers, are of one formula.
+const FORMULA_WORDS: usize = 5;
 
 /// A message of at most so many bytes is all speech.
 const BRIEF: usize = 300;
@@ -87,11 +90,16 @@ pub fn statements(text: &str, message: u32, cues: &Cues, buffer: &mut Vec<u64>, 
 
 fn read_words(sentence: &str, statement: &mut Statement) {
     let mut rarest = [(0.0f32, 0u64); 4];
+    let (mut whole, mut outside, mut said) = (0u64, 0u64, 0usize);
     tokens(sentence, |token| {
         if token.is_value() {
             statement.values += 1;
         } else if token.is_word() {
-            statement.formula = crate::text::pair(statement.formula, token.hash);
+            whole = crate::text::pair(whole, token.hash);
+            if token.place != Place::Part {
+                outside = crate::text::pair(outside, token.hash);
+                said += 1;
+            }
         }
         if token.is_word() {
             let weight = lexicon::weight(token.hash);
@@ -104,6 +112,8 @@ fn read_words(sentence: &str, statement: &mut Statement) {
             }
         }
     });
+    // Few words around a name are no formula: "`a` calls `b`" and "`c` calls `d`" are two things.
+    statement.formula = if said >= FORMULA_WORDS { outside } else { whole };
     statement.rare = rarest.map(|(_, hash)| hash);
 }
 
@@ -249,6 +259,9 @@ pub fn features(statement: &Statement, around: &Surroundings, mut add: impl FnMu
 pub fn weigh(statement: &Statement, around: &Surroundings) -> f64 {
     let mut sum = 0.0;
     features(statement, around, |feature, value| sum += value * w::of_feature(feature, around.role));
+    if around.role == Role::System {
+        sum += w::SYSTEM;
+    }
     1.0 / (1.0 + libm::exp(-sum))
 }
 

@@ -361,7 +361,13 @@ impl<'a> Reading<'a> {
         signal.members = commands
             .iter()
             .take(12)
-            .map(|(text, _, last)| Member { text: redact(text).into_owned(), values: Vec::new(), last_index: *last, company: Vec::new(), weight: 0.0 })
+            .map(|(text, _, last)| Member {
+                text: redact(text).into_owned(),
+                values: Vec::new(),
+                last_index: *last,
+                company: Vec::new(),
+                weight: 0.0,
+            })
             .collect();
         signal.why.push("commands that were run more than once".to_string());
         Some(signal)

@@ -45,6 +45,8 @@ pub fn name_of_feature(feature: usize) -> &'static str {
     CUES.get(feature).or_else(|| super::prose::AROUND.get(feature.wrapping_sub(CUES.len()))).copied().unwrap_or("")
 }
 
+/// What the words of a system message lose: they are there again after the compaction.
+pub const SYSTEM: f64 = -1.5;
 /// Evidence of less weight is not told.
 pub const WORTH_SAYING: f64 = 0.3;
 /// Fewer content words than this say too little.
@@ -61,7 +63,7 @@ pub const LIST_USER: f64 = 0.62;
 /// See [`LIST_USER`].
 pub const LIST_OTHER: f64 = 0.34;
 /// Families of names: the best one, and how fast they fall.
-pub const NAMES_TOP: f64 = 0.72;
+pub const NAMES_TOP: f64 = 0.6;
 /// Commands that were run more than once.
 pub const COMMANDS: f64 = 0.40;
 

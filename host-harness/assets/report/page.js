@@ -140,7 +140,7 @@
     const at = (i) => px(i / Math.max(1, longest - 1));
     const means = Array.from({ length: longest }, (_, i) => several.map((list) => list[i]).filter(Boolean).map((c) => c.score)).map((list) => (list.length ? mean(list) : null));
     frame("Decay", "score of the 1st, 2nd, … compaction of the same session, and their mean", means.map((m, i) => `${i + 1}: ${m == null ? "none" : m.toFixed(0)}`).join(", "), (svg) => {
-      axes(svg, "100", "1st", longest + "th compaction", "score");
+      axes(svg, "100", "1st compaction", "no. " + longest, "score");
       for (const list of several.slice(0, 60)) svg.append(s("polyline", { class: "thread", points: list.slice(0, longest).map((c, i) => `${at(i).toFixed(1)},${py(c.score / 100).toFixed(1)}`).join(" ") }));
       svg.append(s("polyline", { class: "trend", points: means.map((m, i) => (m == null ? null : `${at(i).toFixed(1)},${py(m / 100).toFixed(1)}`)).filter(Boolean).join(" ") }));
     });
@@ -185,7 +185,7 @@
     h("td", { class: "num" }, score(c)), h("td", { class: "verdict v-" + c.verdict }, c.verdict), h("td", { class: "num" }, c.critical), h("td", { class: "num" }, c.lostTotal),
     h("td", {}, h("button", { class: "open", type: "button", "aria-label": `Open session ${c.session}, compaction ${c.number}, score ${score(c)}` }, c.session)),
     h("td", { class: "num" }, c.number), h("td", {}, when(c.at)), h("td", { class: "num" }, number.format(c.tokensBefore)), h("td", { class: "num" }, number.format(c.tokensAfter)),
-    h("td", {}, c.format), h("td", {}, h("div", { class: "file", title: c.file }, c.file)));
+    h("td", {}, c.format), h("td", {}, h("div", { class: "file", title: c.file }, c.file.split("/").slice(-2).join("/"))));
 
   // ---- Detail ---------------------------------------------------------------------------------------------------
   let open = null, opener = null;

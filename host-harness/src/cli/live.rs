@@ -64,6 +64,11 @@ impl Live {
         self.tracker.compaction_ended(&event, &self.settings);
     }
 
+    /// So many compactions took place, those included that nobody watched.
+    pub(super) fn count(&mut self, compactions: usize) {
+        self.tracker.compactions = u32::try_from(compactions).unwrap_or(u32::MAX);
+    }
+
     /// The budget line, where it is another one than last time.
     pub(super) fn line(&mut self) -> Option<String> {
         let line = status::line(&self.tracker.status(&self.settings));

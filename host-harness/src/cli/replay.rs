@@ -158,7 +158,8 @@ fn quietly(
     entry: Entry,
     out: &mut impl Write,
 ) -> Result<Option<Reviewed>> {
-    let recorded = if let Entry::Compaction(recorded) = &entry { recorded.clone() } else { RecordedCompaction::default() };
+    let recorded =
+        if let Entry::Compaction(recorded) = &entry { recorded.clone() } else { RecordedCompaction::default() };
     let Some(reviewed) = reviewer.take(entry) else { return Ok(None) };
     if args.json {
         let numbers = Numbers::of_review(&reviewed);

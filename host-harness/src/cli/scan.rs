@@ -67,7 +67,8 @@ pub(super) struct ScanArgs {
 
 /// A date, a time, or an age.
 fn since(text: &str) -> Result<i64, String> {
-    let age = text.strip_suffix('d').map(|days| (days, 24 * 3600)).or(text.strip_suffix('h').map(|hours| (hours, 3600)));
+    let age =
+        text.strip_suffix('d').map(|days| (days, 24 * 3600)).or(text.strip_suffix('h').map(|hours| (hours, 3600)));
     if let Some((count, unit)) = age
         && let Ok(count) = count.parse::<u32>()
     {
@@ -76,7 +77,8 @@ fn since(text: &str) -> Result<i64, String> {
     if let Ok(time) = text.parse::<jiff::Timestamp>() {
         return Ok(time.as_millisecond());
     }
-    let date = text.parse::<jiff::civil::Date>().map_err(|_| format!("{text:?} is no date (YYYY-MM-DD), time or age (7d)"))?;
+    let date =
+        text.parse::<jiff::civil::Date>().map_err(|_| format!("{text:?} is no date (YYYY-MM-DD), time or age (7d)"))?;
     let start = date.to_zoned(jiff::tz::TimeZone::system()).map_err(|error| error.to_string())?;
     Ok(start.timestamp().as_millisecond())
 }
@@ -155,7 +157,8 @@ fn watched(args: &ScanArgs, scan: &Scan<'_>, found: walk::Found, bytes: u64) -> 
 }
 
 fn bar(files: usize, bytes: u64) -> ProgressBar {
-    let target = if std::io::stderr().is_terminal() { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+    let target =
+        if std::io::stderr().is_terminal() { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
     let bar = ProgressBar::with_draw_target(Some(bytes), target);
     let template = format!(
         "{{wide_bar}} {{msg}}/{files} files · {{decimal_bytes}}/{{decimal_total_bytes}} · {{decimal_bytes_per_sec}} · {{eta}} left"
@@ -176,7 +179,10 @@ fn show(args: &ScanArgs, scanned: &Scanned, took: &Took) -> Result<Outcome> {
     // Worst first; what is not known comes before what is good.
     rows.sort_by(|a, b| {
         let score = |row: &Row<'_>| row.compaction.score.unwrap_or(-1.0);
-        score(a).total_cmp(&score(b)).then_with(|| a.file.path.cmp(&b.file.path)).then(a.compaction.line.cmp(&b.compaction.line))
+        score(a)
+            .total_cmp(&score(b))
+            .then_with(|| a.file.path.cmp(&b.file.path))
+            .then(a.compaction.line.cmp(&b.compaction.line))
     });
     if let Some(path) = &args.html {
         html::write(path, scanned, &rows).with_context(|| format!("{} cannot be written", path.display()))?;
@@ -184,7 +190,10 @@ fn show(args: &ScanArgs, scanned: &Scanned, took: &Took) -> Result<Outcome> {
     let mut out = anstream::stdout().lock();
     if args.json {
         for row in &rows {
-            serde_json::to_writer(&mut out, &Line { file: &row.file.path, format: row.file.format, compaction: row.compaction })?;
+            serde_json::to_writer(
+                &mut out,
+                &Line { file: &row.file.path, format: row.file.format, compaction: row.compaction },
+            )?;
             writeln!(out)?;
         }
     } else if args.csv {
@@ -225,9 +234,25 @@ struct Line<'a> {
 fn csv(out: &mut impl Write, rows: &[Row<'_>]) -> Result<()> {
     let mut csv = csv::Writer::from_writer(out);
     csv.write_record([
-        "file", "format", "agent", "session", "compaction", "number", "at", "score", "verdict", "tokens_before",
-        "tokens_after", "messages_before", "messages_dropped", "messages_retained", "critical", "lost", "altered",
-        "invented", "reason",
+        "file",
+        "format",
+        "agent",
+        "session",
+        "compaction",
+        "number",
+        "at",
+        "score",
+        "verdict",
+        "tokens_before",
+        "tokens_after",
+        "messages_before",
+        "messages_dropped",
+        "messages_retained",
+        "critical",
+        "lost",
+        "altered",
+        "invented",
+        "reason",
     ])?;
     for Row { file, compaction } in rows {
         let at = compaction.at.and_then(|at| jiff::Timestamp::from_millisecond(at).ok());
@@ -338,8 +363,10 @@ fn closing(out: &mut impl Write, scanned: &Scanned, rows: &[Row<'_>], took: &Too
         }
     }
     formats.sort_by_key(|(format, ..)| *format);
-    let read: Vec<String> =
-        formats.iter().map(|(format, files, bytes)| format!("{format} {files} ({:.1} MB)", *bytes as f64 / 1e6)).collect();
+    let read: Vec<String> = formats
+        .iter()
+        .map(|(format, files, bytes)| format!("{format} {files} ({:.1} MB)", *bytes as f64 / 1e6))
+        .collect();
     let seconds = took.time.as_secs_f64();
     writeln!(
         out,

@@ -1,5 +1,6 @@
 //! How a simulated gateway behaves: its window, its strategy, the shape of its hooks, and the faults it plays.
 
+use compact_review::config;
 use std::time::Duration;
 
 /// How a gateway behaves.
@@ -31,6 +32,8 @@ pub struct GatewayConfig {
     pub on_hook_error: OnHookError,
     /// What goes wrong on purpose.
     pub fault: Option<Fault>,
+    /// How it uses the plugin's token budget. `None`: it has its own threshold and its own rule for what is kept.
+    pub budget: Option<BudgetPolicy>,
 }
 
 impl Default for GatewayConfig {
@@ -49,8 +52,38 @@ impl Default for GatewayConfig {
             hook_timeout: Duration::from_secs(30),
             on_hook_error: OnHookError::Warn,
             fault: None,
+            budget: None,
         }
     }
+}
+
+/// How a gateway uses the plugin's token budget. Its own compactions then follow the plugin's plan: strategy, protection
+/// of both ends and prefix come from the plugin's settings, and those of [`GatewayConfig`] serve where there is no plan.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BudgetPolicy {
+    /// Compacts before the next request when the plugin asks for it. Off: only when the provider refuses a request.
+    pub proactive: bool,
+    /// What the provider tells of each request.
+    pub provider: ProviderReport,
+    /// The name of the model.
+    pub model: Option<String>,
+}
+
+impl Default for BudgetPolicy {
+    fn default() -> Self {
+        BudgetPolicy { proactive: true, provider: ProviderReport::CacheApart, model: None }
+    }
+}
+
+/// What a provider tells of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProviderReport {
+    /// Nothing, as many local servers: the plugin counts or estimates the messages.
+    Nothing,
+    /// Prompt tokens without those of the cache, as Anthropic does.
+    CacheApart,
+    /// Prompt tokens with those of the cache, as OpenAI does.
+    CacheIncluded,
 }
 
 impl GatewayConfig {
@@ -61,14 +94,25 @@ impl GatewayConfig {
 }
 
 /// What becomes of the messages.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Strategy {
     /// A summary replaces all that are not protected.
+    #[default]
     Summarize,
     /// The oldest unprotected ones go, until half of the limit is free. Nothing replaces them.
     Truncate,
     /// All that are not protected go. Nothing replaces them.
     Discard,
+}
+
+impl From<config::Strategy> for Strategy {
+    fn from(strategy: config::Strategy) -> Self {
+        match strategy {
+            config::Strategy::Summarize => Strategy::Summarize,
+            config::Strategy::Truncate => Strategy::Truncate,
+            config::Strategy::Discard => Strategy::Discard,
+        }
+    }
 }
 
 /// What the hooks of a gateway are told. All but the first were seen in runs of OpenClaw 2026.9.6.

@@ -3,6 +3,7 @@
 use super::config::{Fault, GatewayConfig};
 use super::{Compaction, Gateway};
 use crate::runtime::{Call, Plugin, Services};
+use compact_review::budget::event::{Plan, UsageOutcome};
 use compact_review::event::{AfterCompaction, BeforeCompaction};
 use compact_review::report::{CheckpointOutcome, Report};
 use std::sync::{Arc, mpsc};
@@ -51,6 +52,18 @@ impl Problems for Report {
     }
 }
 
+/// It tells nothing but its answer.
+macro_rules! no_problems {
+    ($($answer:ty),*) => {
+        $(impl Problems for $answer {
+            fn problems(&self) -> &[String] {
+                &[]
+            }
+        })*
+    };
+}
+no_problems!(UsageOutcome, Plan);
+
 impl<T: Problems> Hook<T> {
     /// What went wrong, in words for a person.
     pub fn failures(&self, name: &str) -> Vec<String> {
@@ -67,7 +80,7 @@ impl<T: Problems> Hook<T> {
 }
 
 /// One hook, ready to run on any thread.
-struct Job<E> {
+pub(super) struct Job<E> {
     plugin: Arc<dyn Plugin>,
     services: Services,
     fault: Option<Fault>,
@@ -153,13 +166,13 @@ impl Gateway {
         }
     }
 
-    fn job<E>(&self, event: E) -> Job<E> {
+    pub(super) fn job<E>(&self, event: E) -> Job<E> {
         let (plugin, services) = (self.plugin.clone(), self.services.clone());
         Job { plugin, services, fault: self.config.fault, event }
     }
 
     /// Runs the hook on a thread of its own, so that the gateway can stop waiting.
-    fn awaited<E: Send + 'static, T: Send + 'static>(
+    pub(super) fn awaited<E: Send + 'static, T: Send + 'static>(
         &self,
         job: Job<E>,
         hook: impl FnOnce(&dyn Plugin, &Services, &E) -> Call<T> + Send + 'static,

@@ -97,6 +97,17 @@ impl Folder {
 
     /// Replaces a file as a whole: the old one or the new one stands there, after a power cut too.
     pub(super) fn replace(&self, name: &str, parts: &[&[u8]]) -> Result<(), HostError> {
+        self.put(name, parts, true)?;
+        self.sync()
+    }
+
+    /// The same without waiting for the disk: whoever dies, the old one or the new one stands there; after a power cut it
+    /// may be neither, so what is read back must prove itself.
+    pub(super) fn replace_in_cache(&self, name: &str, parts: &[&[u8]]) -> Result<(), HostError> {
+        self.put(name, parts, false)
+    }
+
+    fn put(&self, name: &str, parts: &[&[u8]], durable: bool) -> Result<(), HostError> {
         static COUNTER: AtomicU64 = AtomicU64::new(0);
         let place = self.place(name);
         self.file_len(name)?;
@@ -105,7 +116,8 @@ impl Folder {
         let mut options = OpenOptions::new();
         options.write(true).create_new(true);
         let written = self.open(&unfinished, options, "write").and_then(|mut file| {
-            let all = parts.iter().try_for_each(|part| file.write_all(part)).and_then(|()| file.sync_all());
+            let all = parts.iter().try_for_each(|part| file.write_all(part));
+            let all = all.and_then(|()| if durable { file.sync_all() } else { Ok(()) });
             all.map_err(|error| host_error("write", &place, &error))
         });
         let renamed = written.and_then(|()| {
@@ -120,7 +132,7 @@ impl Folder {
             }
             return Err(error);
         }
-        self.sync()
+        Ok(())
     }
 
     /// Appends to a file in one write. Room is reserved first, so a full disk leaves no half entry.
@@ -146,6 +158,15 @@ impl Folder {
         match self.dir.remove_file(name) {
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
             Err(error) => Err(host_error("remove", &place, &error)),
+            Ok(()) => self.sync(),
+        }
+    }
+
+    /// Removes a folder if it is empty.
+    pub(super) fn remove_folder(&self, name: &str) -> Result<(), HostError> {
+        match self.dir.remove_dir(name) {
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::DirectoryNotEmpty) => Ok(()),
+            Err(error) => Err(host_error("remove", &self.place(name), &error)),
             Ok(()) => self.sync(),
         }
     }

@@ -26,7 +26,7 @@ const PRIVATE: &str = ".compact-review";
 const CHECKPOINT: &str = "checkpoint.md";
 const LOCK: &str = "lock";
 /// Before the session key in a state file.
-const STATE_MARK: &str = "compact-review state 1 ";
+const STATE_MARK: &str = "compact-review state 2";
 
 /// The notes of one workspace.
 pub struct FolderNotes {
@@ -61,6 +61,13 @@ impl FolderNotes {
         memory.read(&format!("{date}.md"), MAX_NOTE_BYTES)
     }
 
+    /// The active checkpoint, whosever it is.
+    pub fn active_checkpoint(&self) -> Result<Option<String>, HostError> {
+        let Some(memory) = self.workspace.existing(MEMORY)? else { return Ok(None) };
+        let bytes = memory.read(CHECKPOINT, MAX_CHECKPOINT_BYTES as u64)?;
+        Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
+    }
+
     /// The checkpoints that were replaced, oldest first.
     pub fn earlier_checkpoints(&self) -> Result<Vec<EarlierCheckpoint>, HostError> {
         let Some(earlier) = self.existing_below_memory(EARLIER)? else { return Ok(Vec::new()) };
@@ -91,6 +98,53 @@ impl FolderNotes {
         Ok(surplus)
     }
 
+    /// Removes the active checkpoint; tells whether there was, or in a dry run is, one.
+    pub fn purge_active(&self, dry_run: bool) -> Result<bool, HostError> {
+        let there = self.active_checkpoint()?.is_some();
+        if there && !dry_run {
+            let (memory, _lock) = self.locked()?;
+            memory.remove(CHECKPOINT)?;
+        }
+        Ok(there)
+    }
+
+    /// Removes what is kept between two hooks, of all sessions; gives the names.
+    pub fn purge_state(&self, dry_run: bool) -> Result<Vec<String>, HostError> {
+        let Some(private) = self.existing_below_memory(PRIVATE)? else { return Ok(Vec::new()) };
+        let names: Vec<String> =
+            private.files()?.into_iter().map(|(name, _)| name).filter(|name| name != LOCK).collect();
+        if !dry_run && !names.is_empty() {
+            let (memory, _lock) = self.locked()?;
+            let private = memory.made(PRIVATE)?;
+            names.iter().try_for_each(|name| private.remove(name))?;
+        }
+        Ok(names)
+    }
+
+    /// Writes, reads back and removes something, under the lock: whether notes can be kept here. What it made is gone
+    /// afterwards.
+    pub fn check(&self) -> Result<(), HostError> {
+        const PROBE: &str = "doctor";
+        let memory_was_there = self.workspace.existing(MEMORY)?.is_some();
+        let private_was_there = self.existing_below_memory(PRIVATE)?.is_some();
+        let (memory, lock) = self.locked()?;
+        let private = memory.made(PRIVATE)?;
+        let done = private.replace(PROBE, &[b"probe"]).and_then(|()| {
+            let back = private.read(PROBE, 64)?;
+            private.remove(PROBE)?;
+            if back.as_deref() == Some(b"probe") { Ok(()) } else { Err(lost(&private.place(PROBE))) }
+        });
+        drop(lock);
+        if !private_was_there {
+            private.remove(LOCK)?;
+            memory.remove_folder(PRIVATE)?;
+        }
+        if !memory_was_there {
+            self.workspace.remove_folder(MEMORY)?;
+        }
+        done
+    }
+
     fn existing_below_memory(&self, name: &str) -> Result<Option<Folder>, HostError> {
         match self.workspace.existing(MEMORY)? {
             Some(memory) => memory.existing(name),
@@ -111,11 +165,13 @@ impl NoteStore for FolderNotes {
         check_state_name(session_key, slot)?;
         let Some(private) = self.existing_below_memory(PRIVATE)? else { return Ok(None) };
         let name = state_name(session_key, slot);
-        let most = (MAX_STATE_BYTES + STATE_MARK.len() + session_key.len() + 32) as u64;
+        let most = (MAX_STATE_BYTES + STATE_MARK.len() + session_key.len() + 64) as u64;
         let Some(bytes) = private.read(&name, most)? else { return Ok(None) };
-        let head = state_head(session_key);
-        // Two keys may share a file name, but not their state.
-        Ok(bytes.strip_prefix(head.as_bytes()).map(<[u8]>::to_vec))
+        // Two keys may share a file name, but not their state; and a power cut may have left a part of it.
+        let body = bytes.splitn(4, |byte| *byte == b'\n').nth(3).unwrap_or_default();
+        let whole = bytes.len() - body.len() == state_head(session_key, body).len()
+            && bytes.starts_with(state_head(session_key, body).as_bytes());
+        Ok(whole.then(|| body.to_vec()))
     }
 
     fn save_state(&mut self, session_key: &str, slot: &str, bytes: &[u8]) -> Result<(), HostError> {
@@ -124,7 +180,8 @@ impl NoteStore for FolderNotes {
         let (memory, _lock) = self.locked()?;
         let private = memory.made(PRIVATE)?;
         private.sweep()?;
-        private.replace(&state_name(session_key, slot), &[state_head(session_key).as_bytes(), bytes])
+        // A state proves itself when it is read, so it need not wait for the disk: a compaction waits for us.
+        private.replace_in_cache(&state_name(session_key, slot), &[state_head(session_key, bytes).as_bytes(), bytes])
     }
 
     fn clear_state(&mut self, session_key: &str, slot: &str) -> Result<(), HostError> {
@@ -135,10 +192,19 @@ impl NoteStore for FolderNotes {
         }
     }
 
-    fn read_checkpoint(&mut self, _session_key: &str) -> Result<Option<String>, HostError> {
-        let Some(memory) = self.workspace.existing(MEMORY)? else { return Ok(None) };
-        let bytes = memory.read(CHECKPOINT, MAX_CHECKPOINT_BYTES as u64)?;
-        Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
+    fn read_checkpoint(&mut self, session_key: &str) -> Result<Option<String>, HostError> {
+        let active = self.active_checkpoint()?;
+        if active.as_deref().is_some_and(|text| is_of(text, session_key)) {
+            return Ok(active);
+        }
+        // Several sessions share a workspace: another one may have written since.
+        for earlier in self.earlier_checkpoints()?.iter().rev() {
+            let own = self.earlier_checkpoint(&earlier.name)?.filter(|text| is_of(text, session_key));
+            if own.is_some() {
+                return Ok(own);
+            }
+        }
+        Ok(active)
     }
 
     fn read_note(&mut self, _session_key: &str, date: &str) -> Result<Option<String>, HostError> {
@@ -172,6 +238,14 @@ impl NoteStore for FolderNotes {
         }
         Ok(NotePlace { place, already_there: addition.already_there })
     }
+}
+
+fn lost(place: &str) -> HostError {
+    HostError::Failed(format!("{place} was written and does not read back"))
+}
+
+fn is_of(checkpoint: &str, session_key: &str) -> bool {
+    checkpoint::parse(checkpoint).is_some_and(|header| header.session_key == session_key)
 }
 
 /// Keeps a checkpoint that is about to be replaced, and as many before it as there is room for.
@@ -209,8 +283,10 @@ fn state_name(session_key: &str, slot: &str) -> String {
     format!("{readable}-{:016x}.{slot}", hash(session_key.as_bytes()))
 }
 
-fn state_head(session_key: &str) -> String {
-    format!("{STATE_MARK}{}\n{session_key}\n", session_key.len())
+/// Whose state it is, and what it must be: length and hash.
+fn state_head(session_key: &str, body: &[u8]) -> String {
+    let key = session_key.replace('\n', "\\n");
+    format!("{STATE_MARK}\n{key}\n{} {:016x}\n", body.len(), hash(body))
 }
 
 fn check_file_name(name: &str) -> Result<(), HostError> {

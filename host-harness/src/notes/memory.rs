@@ -48,8 +48,12 @@ impl NoteStore for MemoryNotes {
         Ok(())
     }
 
-    fn read_checkpoint(&mut self, _session_key: &str) -> Result<Option<String>, HostError> {
-        Ok(self.checkpoint.clone())
+    fn read_checkpoint(&mut self, session_key: &str) -> Result<Option<String>, HostError> {
+        let all = self.checkpoint.iter().chain(self.earlier.iter().rev());
+        let own = all.clone().find(|text| {
+            compact_review::checkpoint::parse(text).is_some_and(|header| header.session_key == session_key)
+        });
+        Ok(own.or(self.checkpoint.as_ref()).cloned())
     }
 
     fn read_note(&mut self, _session_key: &str, date: &str) -> Result<Option<String>, HostError> {

@@ -221,8 +221,8 @@ fn engine() -> wasmtime::Result<Engine> {
     Engine::new(&config)
 }
 
-/// Where compiled code is kept: the user's cache folder.
-fn cache_directory() -> Option<PathBuf> {
+/// Where compiled code is kept: the user's cache folder. `None` where the user has none.
+pub fn cache_directory() -> Option<PathBuf> {
     let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let base = absolute("XDG_CACHE_HOME").or_else(|| absolute("HOME").map(|home| home.join(".cache")))?;
     Some(base.join("compact-review").join("wasmtime"))

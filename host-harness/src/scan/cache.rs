@@ -112,7 +112,10 @@ fn sample(path: &Path, hash: &mut Sha256) -> Option<()> {
     let mut bytes = vec![0; SAMPLE];
     let last = data.len().saturating_sub(SAMPLE as u64);
     for step in 0..SAMPLES {
-        file.seek(SeekFrom::Start(last / (SAMPLES - 1) * step + if step + 1 == SAMPLES { last % (SAMPLES - 1) } else { 0 })).ok()?;
+        file.seek(SeekFrom::Start(
+            last / (SAMPLES - 1) * step + if step + 1 == SAMPLES { last % (SAMPLES - 1) } else { 0 },
+        ))
+        .ok()?;
         let count = file.read(&mut bytes).ok()?;
         hash.update(&bytes[..count]);
     }
@@ -169,7 +172,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let cache = Cache::in_folder(folder.path().to_path_buf());
         cache.store("k", &record());
-        let names: Vec<_> = std::fs::read_dir(folder.path()).unwrap().flatten().map(|entry| entry.file_name()).collect();
+        let names: Vec<_> =
+            std::fs::read_dir(folder.path()).unwrap().flatten().map(|entry| entry.file_name()).collect();
         assert_eq!(names, ["k.json.zst"]);
     }
 }

@@ -95,7 +95,9 @@ fn audit(scan: &Scan<'_>, recording: &mut Recording, record: &mut FileRecord) ->
         recording.stats.broken_lines += broken.len() as u64;
         recording.stats.broken.extend(broken);
         if reviewer.cut_messages > 0 {
-            record.notices.push(format!("{} long messages were cut: the context was too long to be held", reviewer.cut_messages));
+            record
+                .notices
+                .push(format!("{} long messages were cut: the context was too long to be held", reviewer.cut_messages));
         }
     }
     record.sessions.push(SessionRecord { session_id: id, agent, stats: recording.stats.clone() });

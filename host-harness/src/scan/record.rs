@@ -179,8 +179,10 @@ impl CompactionRecord {
         let (facts, sources) = facts(lost, reviewed);
         let mut hasher = DefaultHasher::new();
         recorded.summary.hash(&mut hasher);
-        let encrypted = recorded.encrypted.then(|| "the summary is encrypted: only its provider can read it".to_string());
-        let reason = report.map(|report| report.verdict_reason.clone()).unwrap_or_else(|| "the audit failed".to_string());
+        let encrypted =
+            recorded.encrypted.then(|| "the summary is encrypted: only its provider can read it".to_string());
+        let reason =
+            report.map(|report| report.verdict_reason.clone()).unwrap_or_else(|| "the audit failed".to_string());
         CompactionRecord {
             session_id: session.0.to_string(),
             agent: session.1.to_string(),
@@ -204,7 +206,9 @@ impl CompactionRecord {
             altered: lost.iter().filter(|finding| finding.status == Status::Altered).count(),
             lost: facts,
             sources,
-            invented: report.map(|report| report.invented.iter().take(MAX_INVENTED).cloned().collect()).unwrap_or_default(),
+            invented: report
+                .map(|report| report.invented.iter().take(MAX_INVENTED).cloned().collect())
+                .unwrap_or_default(),
             summary: recorded.summary.as_deref().map(|summary| shown(summary, MAX_SUMMARY)),
             summary_hash: hasher.finish(),
             summary_tokens: report.and_then(|report| report.summary_tokens),
@@ -222,11 +226,11 @@ fn shown(text: &str, most: usize) -> String {
 
 fn facts(lost: &[Finding], reviewed: &Reviewed) -> (Vec<LostFact>, Vec<SourceMessage>) {
     let messages: HashMap<&str, usize> =
-        reviewed.messages.iter().enumerate().map(|(index, message)| (message.id.as_str(), index)).collect();
+        reviewed.before.messages.iter().enumerate().map(|(index, message)| (message.id.as_str(), index)).collect();
     let mut sources = Vec::new();
     let mut places: HashMap<&str, usize> = HashMap::new();
     let facts = lost.iter().take(MAX_FINDINGS).map(|finding| {
-        let message = messages.get(finding.message_id.as_str()).and_then(|index| reviewed.messages.get(*index));
+        let message = messages.get(finding.message_id.as_str()).and_then(|index| reviewed.before.messages.get(*index));
         let source = *places.entry(finding.message_id.as_str()).or_insert_with(|| {
             sources.push(SourceMessage {
                 id: finding.message_id.clone(),

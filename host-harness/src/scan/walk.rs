@@ -67,7 +67,9 @@ fn below(folder: &Path, found: &mut Found) {
             Err(error) => {
                 let path = error.path().unwrap_or(folder).to_path_buf();
                 let (sort, why) = match error.loop_ancestor() {
-                    Some(ancestor) => ("loop", format!("this folder contains itself: it leads to {}", ancestor.display())),
+                    Some(ancestor) => {
+                        ("loop", format!("this folder contains itself: it leads to {}", ancestor.display()))
+                    }
                     None => {
                         let io = error.io_error().map(ToString::to_string);
                         ("unreadable", io.unwrap_or_else(|| error.to_string()))

@@ -122,7 +122,11 @@ fn codex(peek: &Peek<'_>) -> LineKind {
         (
             Some("response_item"),
             Some(
-                "message" | "function_call" | "function_call_output" | "custom_tool_call" | "custom_tool_call_output"
+                "message"
+                | "function_call"
+                | "function_call_output"
+                | "custom_tool_call"
+                | "custom_tool_call_output"
                 | "local_shell_call",
             ),
         ) => LineKind::Message,

@@ -52,7 +52,12 @@ impl Format {
         let family = matches!(
             kind,
             Some(
-                "session" | "message" | "compaction" | "model_change" | "thinking_level_change" | "branch_summary"
+                "session"
+                    | "message"
+                    | "compaction"
+                    | "model_change"
+                    | "thinking_level_change"
+                    | "branch_summary"
                     | "custom_message"
             )
         );

@@ -43,6 +43,8 @@ pub struct Recording {
     source: Source,
     /// The active branch, then others with compactions of their own.
     branches: Vec<Branch>,
+    last_number: u64,
+    last_id: Option<String>,
 }
 
 /// What was found in a session.
@@ -150,6 +152,20 @@ impl Transcripts {
         self.store.as_ref().map(|(store, _)| store.notices.as_slice()).unwrap_or_default()
     }
 
+    /// The number of the session with this id, or of the one that was written to last.
+    pub fn newest(&self, wanted: Option<&str>) -> Result<usize, TranscriptError> {
+        let Some((store, sessions)) = &self.store else { return Ok(0) };
+        let id = match wanted {
+            Some(id) => Some(id.to_string()),
+            None => store.newest()?,
+        };
+        let live = |session: &StoredSession| session.archive.is_none() && Some(&session.id) == id.as_ref();
+        sessions.iter().position(live).ok_or_else(|| {
+            let why = format!("no session {:?} in this store", id.as_deref().unwrap_or("at all"));
+            TranscriptError::new(&self.path, ErrorKind::Unreadable, why)
+        })
+    }
+
     /// Looks through the session with this number, from 0.
     pub fn recording(&self, index: usize) -> Result<Recording, TranscriptError> {
         self.recording_inner(index).map_err(|error| error.at(&self.path))
@@ -220,14 +236,24 @@ impl Recording {
     fn new(path: &Path, format: Format, source: Source) -> Recording {
         let session = Session { session_file: Some(path.display().to_string()), ..Session::default() };
         let (path, stats) = (path.to_path_buf(), Stats::default());
-        Recording { session, cwd: None, format, stats, path, source, branches: Vec::new() }
+        Recording {
+            session,
+            cwd: None,
+            format,
+            stats,
+            path,
+            source,
+            branches: Vec::new(),
+            last_number: 0,
+            last_id: None,
+        }
     }
 
     /// The first pass: what the lines are and how they hang together.
     fn survey(&mut self) -> Result<(), TranscriptError> {
         let mut tree = Tree::default();
-        let Recording { session, cwd, format, stats, source, .. } = self;
-        let mut found = Found { session, cwd, stats };
+        let Recording { session, cwd, format, stats, source, last_number, last_id, .. } = self;
+        let mut found = Found { session, cwd, stats, last_id };
         while let Some(line) = source.next()? {
             found.stats.lines += 1;
             let (number, looked) = match line {
@@ -241,6 +267,7 @@ impl Recording {
                     (number, Err(format!("{length} bytes, at most {MAX_LINE_BYTES} are read at once: {what}")))
                 }
             };
+            *last_number = number;
             if let Err(why) = looked {
                 found.broken(number, why);
             }
@@ -276,6 +303,19 @@ impl Recording {
             self.session.session_key = format!("agent:{agent}:{id}");
         }
         self.session.agent_id = Some(agent);
+    }
+
+    /// The number of the last line that had an end, or of the last row.
+    pub(super) fn last_line(&self) -> u64 {
+        match &self.source {
+            Source::Rows(_) => self.last_number,
+            Source::Lines(_) => self.stats.lines - u64::from(self.stats.unfinished),
+        }
+    }
+
+    /// The id of the last line of the conversation.
+    pub(super) fn last_id(&self) -> Option<&str> {
+        self.last_id.as_deref()
     }
 
     /// How many branches have compactions of their own, the active one first; at least one.
@@ -366,6 +406,7 @@ struct Found<'a> {
     session: &'a mut Session,
     cwd: &'a mut Option<String>,
     stats: &'a mut Stats,
+    last_id: &'a mut Option<String>,
 }
 
 impl Found<'_> {
@@ -395,6 +436,9 @@ impl Found<'_> {
                 _ => peek.parent.as_ref().map(Option::as_deref),
             };
             tree.add(kind, line, id, parent);
+            if let Some(id) = id {
+                self.last_id.get_or_insert_default().replace_range(.., id);
+            }
         }
         Ok(())
     }
@@ -426,7 +470,9 @@ fn detect(path: &Path, control: &Control) -> Result<Format, TranscriptError> {
         let looked = match lines.next()? {
             None => break,
             Some(RawLine::Whole { bytes, .. }) if bytes.trim_ascii().is_empty() => continue,
-            Some(RawLine::Whole { number, bytes }) => look(bytes).map(|peek| Format::of(&peek)).map_err(|why| (number, why)),
+            Some(RawLine::Whole { number, bytes }) => {
+                look(bytes).map(|peek| Format::of(&peek)).map_err(|why| (number, why))
+            }
             Some(RawLine::Oversize { number, peek, .. }) => {
                 peek.map(|peek| Format::of(&peek)).map_err(|why| (number, why))
             }

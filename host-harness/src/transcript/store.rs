@@ -39,7 +39,8 @@ pub(super) struct StoredSession {
 impl Store {
     pub(super) fn open(path: &Path) -> Result<Store, TranscriptError> {
         let connection = connect(path).map_err(|error| failed(path, &error))?;
-        let mut store = Store { path: path.to_path_buf(), connection: Rc::new(connection), compressed: false, notices: Vec::new() };
+        let mut store =
+            Store { path: path.to_path_buf(), connection: Rc::new(connection), compressed: false, notices: Vec::new() };
         let columns = store.columns("transcript_events").map_err(|error| failed(path, &error))?;
         let version: i64 = store
             .connection
@@ -108,6 +109,17 @@ impl Store {
         Ok(sessions)
     }
 
+    /// The session that was written to last.
+    pub(super) fn newest(&self) -> Result<Option<String>, TranscriptError> {
+        let order = match self.columns("transcript_events") {
+            Ok(columns) if columns.iter().any(|column| column == "created_at") => "created_at DESC, rowid DESC",
+            _ => "rowid DESC",
+        };
+        let query = format!("SELECT session_id FROM transcript_events ORDER BY {order} LIMIT 1");
+        let newest = self.connection.query_row(&query, [], |row| row.get(0)).optional();
+        newest.map_err(|error| failed(&self.path, &error))
+    }
+
     /// The events of a session.
     pub(super) fn rows(&self, session: &str, control: Control) -> Rows {
         Rows {
@@ -143,9 +155,7 @@ impl Store {
         let bytes: Arc<[u8]> = bytes.into();
         match encoding.as_str() {
             "identity" => Ok(Box::new(move || Ok(Box::new(Cursor::new(bytes.clone()))))),
-            "zstd" => {
-                Ok(Box::new(move || Ok(Box::new(zstd::stream::read::Decoder::new(Cursor::new(bytes.clone()))?))))
-            }
+            "zstd" => Ok(Box::new(move || Ok(Box::new(zstd::stream::read::Decoder::new(Cursor::new(bytes.clone()))?)))),
             other => Err(unreadable(format!("the archive of session {session} is encoded as {other:?}"))),
         }
     }
@@ -163,6 +173,11 @@ pub(super) struct Rows {
 }
 
 impl Rows {
+    /// Goes on behind the row with this number.
+    pub(super) fn skip_to(&mut self, number: u64) {
+        self.after = i64::try_from(number).unwrap_or(i64::MAX);
+    }
+
     pub(super) fn rewind(&mut self) {
         self.after = i64::MIN;
     }
