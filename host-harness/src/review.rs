@@ -8,6 +8,7 @@ pub use excerpt::{Excerpt, excerpt};
 use crate::runtime::{Plugin, Services};
 use crate::transcript::{Entry, Kept, RecordedCompaction, Said, Usage, cut};
 use compact_review::budget::estimate::estimate;
+use compact_review::budget::event::UsageEvent;
 use compact_review::event::{AfterCompaction, BeforeCompaction, LocalTime, Message, Reason, Role, Session};
 use compact_review::report::{Report, Verdict};
 use std::collections::HashSet;
@@ -38,6 +39,8 @@ pub struct Reviewer<'a> {
     pub cut_messages: u64,
     /// The newest count of the provider.
     pub usage: Option<Usage>,
+    /// How many messages of the context it covers.
+    counted: usize,
     compactions: usize,
 }
 
@@ -90,6 +93,7 @@ impl<'a> Reviewer<'a> {
             bytes: 0,
             cut_messages: 0,
             usage: None,
+            counted: 0,
             compactions: 0,
         }
     }
@@ -114,12 +118,36 @@ impl<'a> Reviewer<'a> {
         self.context.iter().map(|held| held.tokens).sum()
     }
 
+    /// The messages of the context now, oldest first.
+    pub fn messages(&self) -> impl Iterator<Item = &Message> {
+        self.context.iter().map(|held| &held.message)
+    }
+
+    /// The context as a gateway would tell it: what the provider counted last, and what came after that.
+    pub fn usage_event(&self) -> UsageEvent {
+        let usage = self.usage.as_ref().filter(|usage| usage.counted.prompt() > 0);
+        let counted = if usage.is_some() { self.counted } else { self.context.len() };
+        UsageEvent {
+            session: self.session.clone(),
+            now: self.clock,
+            model: usage.and_then(|usage| usage.model.clone()),
+            context_window: usage.and_then(|usage| usage.window).filter(|window| *window > 0),
+            usage: usage.map(|usage| usage.counted),
+            messages: self.messages().take(counted).cloned().collect(),
+            added: self.messages().skip(counted).cloned().collect(),
+            ..UsageEvent::default()
+        }
+    }
+
     /// Takes in what happened, and audits it where it was a compaction.
     pub fn take(&mut self, entry: Entry) -> Option<Reviewed> {
         match entry {
             Entry::Compaction(recorded) => return Some(self.compact(&recorded)),
             Entry::Message(said) => self.push(said),
-            Entry::Usage(usage) => self.usage = Some(usage),
+            Entry::Usage(usage) => {
+                self.usage = Some(usage);
+                self.counted = self.context.len();
+            }
             Entry::Reset => self.clear(),
             Entry::RolledBack(turns) => self.roll_back(turns),
         }
@@ -139,6 +167,7 @@ impl<'a> Reviewer<'a> {
     fn push(&mut self, said: Said) {
         if said.usage.is_some() {
             self.usage = said.usage;
+            self.counted = self.context.len() + 1;
         }
         let tokens = u64::from(estimate(&said.message.text)) + TOKENS_PER_MESSAGE;
         self.bytes += said.message.text.len();

@@ -2,14 +2,14 @@
 
 use super::audit::tell;
 use super::input::{now, read_text};
-use super::{Outcome, PluginArgs, plugin};
+use super::{Outcome, PluginArgs, plugin, recorded};
 use crate::notes::MemoryNotes;
 use crate::report::terminal;
+use crate::review::Reviewer;
 use crate::runtime::{Plugin, Services};
-use crate::transcript::{Entry, Transcript};
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use compact_review::event::{CheckpointRequest, Message, Role, Trigger};
+use compact_review::event::{CheckpointRequest, Trigger};
 use std::io::Write;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
@@ -38,22 +38,29 @@ pub(super) fn run(args: &CheckpointArgs) -> Result<Outcome> {
     if args.plugin.workspace.is_none() && !args.dry_run {
         bail!("nowhere to write it: name a folder with --workspace DIR, or look at it with --dry-run");
     }
-    let transcript = Transcript::open(&args.transcript)?;
+    let mut recording = recorded::open(&args.transcript)?;
     let mut services = args.plugin.services()?;
     if args.dry_run {
         services = Services { notes: Arc::new(Mutex::new(MemoryNotes::default())), ..services };
     }
-    let mut session = transcript.session.clone();
+    let mut session = recording.session.clone();
     if let Some(key) = &args.session {
         session.session_key.clone_from(key);
     }
     let prose = args.prose.as_deref().map(read_text).transpose()?;
-    let messages = context(transcript.entries);
+    let plugin = plugin()?;
+    // What stands in the context at the end: no hook is fired for what happened before.
+    let mut context = Reviewer::new(&plugin, services.clone(), session.clone(), now());
+    recording.play(0, |entry| {
+        context.follow(entry);
+        true
+    })?;
+    let messages: Vec<_> = context.messages().cloned().collect();
     let message_count = u32::try_from(messages.len()).ok();
     let trigger = Trigger::Manual;
     let request =
         CheckpointRequest { session, now: now(), trigger, message_count, messages, prose, ..Default::default() };
-    let call = plugin()?.checkpoint(&services, &request);
+    let call = plugin.checkpoint(&services, &request);
     tell(&call.said.log);
     let outcome = call.result.context("checkpoint")?;
     let mut out = anstream::stdout().lock();
@@ -76,24 +83,4 @@ pub(super) fn run(args: &CheckpointArgs) -> Result<Outcome> {
         bail!("{}", outcome.problems.join("; "));
     }
     Ok(Outcome::Fine)
-}
-
-/// What stands in the context at the end: from the last compaction its summary and what it kept, and all that came after.
-fn context(entries: Vec<Entry>) -> Vec<Message> {
-    let mut messages: Vec<Message> = Vec::new();
-    for (number, entry) in entries.into_iter().enumerate() {
-        match entry {
-            Entry::Message(message) => messages.push(message),
-            Entry::Compaction(compaction) => {
-                let kept = compaction.first_kept_id.as_deref();
-                let from = kept.and_then(|id| messages.iter().position(|message| message.id == id));
-                messages.drain(..from.unwrap_or(messages.len()));
-                let id = compaction.id.unwrap_or_else(|| format!("compaction-{number}"));
-                let text = compaction.summary.unwrap_or_default();
-                let summary = Message { id, role: Role::System, text, tool: None, failed: false, at: compaction.at };
-                messages.insert(0, summary);
-            }
-        }
-    }
-    messages
 }

@@ -2,8 +2,7 @@
 //! The compactions that were recorded do not take place: this is what would have happened with the budget.
 
 use super::input::now;
-use super::recorded::{Happened, Recording};
-use super::{Outcome, PluginArgs, plugin};
+use super::{Outcome, PluginArgs, plugin, recorded};
 use crate::gateway::{
     BudgetPolicy, ByRule, Compaction, Endpoint, Gateway, GatewayConfig, GatewaySession, ProviderReport, Step,
     Summarizer,
@@ -11,6 +10,7 @@ use crate::gateway::{
 use crate::report::json::AuditJson;
 use crate::report::terminal::{self, thousands};
 use crate::runtime::Plugin;
+use crate::transcript::Entry;
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
 use compact_review::event::{Message, Reason, Role};
@@ -22,7 +22,7 @@ use std::time::Duration;
 
 #[derive(Debug, Args)]
 pub(super) struct SimulateArgs {
-    /// A session file of OpenClaw or Pi (JSONL).
+    /// A session file, or an OpenClaw store: then the session that was written to last.
     transcript: PathBuf,
     /// The model's context window in tokens.
     #[arg(long, value_name = "TOKENS", default_value_t = 131_072, value_parser = clap::value_parser!(u64).range(1..))]
@@ -86,18 +86,23 @@ impl SimulateArgs {
 
 pub(super) fn run(args: &SimulateArgs) -> Result<Outcome> {
     let config = args.config()?;
-    let recording = Recording::open(&args.transcript)?;
-    for notice in &recording.notices {
-        anstream::eprintln!("{}", terminal::plain(notice, 400));
-    }
+    let mut recording = recorded::open(&args.transcript)?;
+    let (mut messages, mut recorded_compactions) = (Vec::new(), 0);
+    recording.play(0, |entry| {
+        match entry {
+            Entry::Message(said) => messages.push(said.message),
+            Entry::Compaction(_) => recorded_compactions += 1,
+            Entry::Usage(_) | Entry::Reset | Entry::RolledBack(_) => {}
+        }
+        true
+    })?;
     let (plugin, services, endpoint) = (Arc::new(plugin()?), args.plugin.services()?, args.endpoint());
     let summarizer: &dyn Summarizer = endpoint.as_ref().map_or(&ByRule, |endpoint| endpoint);
     let mut session = GatewaySession::counted_by(recording.session.clone(), services.tokens.clone());
     let gateway = Gateway::new(plugin.clone(), services.clone(), config).with_prose_writer(endpoint.clone());
     let mut out = anstream::stdout().lock();
     let clock = now();
-    for what in &recording.happened {
-        let Happened::Said(message, _) = what else { continue };
+    for message in &messages {
         let now = message.at.map_or(clock, |at| clock.at(at));
         let step = if calls_compact(message) {
             gateway
@@ -116,11 +121,11 @@ pub(super) fn run(args: &SimulateArgs) -> Result<Outcome> {
     if args.json {
         serde_json::to_writer(
             &mut out,
-            &json!({"status": status.status, "recordedCompactions": recording.compactions()}),
+            &json!({"status": status.status, "recordedCompactions": recorded_compactions}),
         )?;
         writeln!(out)?;
     } else {
-        writeln!(out, "{} · recorded: {}", status.line, recording.compactions())?;
+        writeln!(out, "{} · recorded: {}", status.line, recorded_compactions)?;
     }
     Ok(Outcome::Fine)
 }

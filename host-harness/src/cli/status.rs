@@ -1,10 +1,11 @@
 //! `status` and `plan`: how full the context of a recorded session is, and what a compaction of it would keep.
 
 use super::input::now;
-use super::recorded::{Happened, Recording};
-use super::{Outcome, PluginArgs, plugin};
+use super::{Outcome, PluginArgs, plugin, recorded};
 use crate::report::terminal::{self, thousands};
+use crate::review::Reviewer;
 use crate::runtime::{ComponentPlugin, Plugin, Services};
+use crate::transcript::Entry;
 use anstyle::Style;
 use anyhow::{Context, Result};
 use clap::Args;
@@ -36,7 +37,7 @@ pub(super) struct PlanArgs {
 
 #[derive(Debug, Args)]
 struct SessionArgs {
-    /// A session file of OpenClaw or Pi (JSONL).
+    /// A session file, or an OpenClaw store: then the session that was written to last.
     transcript: PathBuf,
     /// The model's context window in tokens; without it that of the settings, or no percentage.
     #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u64).range(1..))]
@@ -63,28 +64,29 @@ struct Told {
 impl SessionArgs {
     /// Reads the session and tells the plugin of it, as its gateway would have.
     fn tell(&self) -> Result<Told> {
-        let recording = Recording::open(&self.transcript)?;
-        for notice in &recording.notices {
-            anstream::eprintln!("{}", terminal::plain(notice, 400));
-        }
+        let mut recording = recorded::open(&self.transcript)?;
         // Nothing is written for a question: no workspace.
         let plugin_args =
             PluginArgs { workspace: None, settings: self.settings.clone(), tokenizer: self.tokenizer.clone() };
         let (plugin, services) = (plugin()?, plugin_args.services()?);
         let session = recording.session.clone();
-        for what in &recording.happened {
-            if let Happened::Compacted(compaction) = what {
-                let event = AfterCompaction {
-                    session: session.clone(),
-                    now: compaction.at.map_or_else(now, |at| now().at(at)),
-                    compaction_id: compaction.id.clone(),
-                    ..Default::default()
-                };
-                plugin.after_compaction(&services, &event).result.context("after_compaction")?;
+        let mut context = Reviewer::new(&plugin, services.clone(), session.clone(), now());
+        let mut compactions = Vec::new();
+        recording.play(0, |entry| {
+            if let Entry::Compaction(compaction) = &entry {
+                compactions.push((compaction.at, compaction.id.clone()));
             }
+            context.follow(entry);
+            true
+        })?;
+        for (at, compaction_id) in compactions {
+            let now = at.map_or_else(now, |at| now().at(at));
+            let event = AfterCompaction { session: session.clone(), now, compaction_id, ..Default::default() };
+            plugin.after_compaction(&services, &event).result.context("after_compaction")?;
         }
-        let mut event = recording.context();
-        (event.now, event.context_window, event.reserve_tokens) = (now(), self.window, self.reserve);
+        let mut event = context.usage_event();
+        event.context_window = self.window.or(event.context_window);
+        event.reserve_tokens = self.reserve;
         let usage = plugin.usage(&services, &event).result.context("usage")?;
         for notice in &usage.notices {
             anstream::eprintln!("note: {}", terminal::plain(notice, 400));
