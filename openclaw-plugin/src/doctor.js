@@ -76,7 +76,7 @@ function workspace(reviewer, context) {
         const back = Buffer.from(notes.loadState(identity.sessionKey, slot) ?? []).toString();
         notes.clearState(identity.sessionKey, slot);
         if (back !== "ok") throw new Error("what was written does not read back");
-        const active = notes.readCheckpoint() === undefined ? "no checkpoint yet" : "checkpoint.md stands";
+        const active = notes.readCheckpoint(identity.sessionKey) === undefined ? "no checkpoint yet" : "checkpoint.md stands";
         return `memory/ is writable, ${active}, ${notes.earlierCheckpoints()} earlier`;
       }),
     ),

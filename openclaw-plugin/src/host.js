@@ -46,7 +46,7 @@ export function hostFor({ notes, logger, label, settings, alerts }) {
     loadState: (key, slot) => notes.loadState(key, slot),
     saveState: (key, slot, bytes) => notes.saveState(key, slot, bytes),
     clearState: (key, slot) => notes.clearState(key, slot),
-    readCheckpoint: () => notes.readCheckpoint(),
+    readCheckpoint: (key) => notes.readCheckpoint(key),
     writeCheckpoint: (_key, text, keep) => notes.writeCheckpoint(text, keep),
     readNote: (/** @type {string} */ _key, /** @type {string} */ date) => notes.readNote(date),
     appendNote: (entry) => notes.appendNote(entry),

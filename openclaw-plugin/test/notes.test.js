@@ -33,7 +33,7 @@ function refused(tag) {
 test("nothing is made before something is written", (t) => {
   const folder = workspace(t);
   withNotes(folder, (notes) => {
-    assert.equal(notes.readCheckpoint(), undefined);
+    assert.equal(notes.readCheckpoint("agent:main:main"), undefined);
     assert.equal(notes.loadState("agent:main:main", "signals"), undefined);
     assert.equal(notes.readNote("2026-11-18"), undefined);
     notes.clearState("agent:main:main", "signals");
@@ -58,6 +58,34 @@ test("files have the names that the command line tool gives them", () => {
   const header = '<!-- compact-review:checkpoint {"version":1,"sessionKey":"a","taken":{"unixMs":1795015400221,"utcOffsetMinutes":0}} -->\n';
   assert.match(earlierName(Buffer.from(header)), /^2026-11-18T152320221Z-[0-9a-f]{8}\.md$/);
   assert.match(earlierName(Buffer.from("by hand")), /^1970-01-01T000000000Z-[0-9a-f]{8}\.md$/);
+});
+
+test("a state that a power cut left in part, or that is another session's, is none", (t) => {
+  const folder = workspace(t);
+  const key = "agent:main:main";
+  withNotes(folder, (notes) => notes.saveState(key, "signals", Buffer.from("line one\nline two")));
+  const file = path.join(folder, "memory", ".compact-review", stateName(key, "signals"));
+  const whole = fs.readFileSync(file);
+  // As host-harness/src/notes/folder.rs writes it.
+  assert.equal(whole.toString(), `compact-review state 2\n${key}\n17 5e267175b16e944f\nline one\nline two`);
+  for (const broken of [whole.subarray(0, -1), whole.subarray(0, 30), Buffer.alloc(0), Buffer.from(whole.toString().replace("main:main", "main:mine"))]) {
+    fs.writeFileSync(file, broken);
+    assert.equal(withNotes(folder, (notes) => notes.loadState(key, "signals")), undefined);
+  }
+});
+
+test("a session reads its own newest checkpoint, and where it has none the active one", (t) => {
+  const folder = workspace(t);
+  const write = (/** @type {string} */ sessionKey, /** @type {number} */ at) => {
+    const taken = { unixMs: 1_795_015_400_000 + at * 1000, utcOffsetMinutes: 0 };
+    const text = `<!-- compact-review:checkpoint ${JSON.stringify({ sessionKey, taken })} -->\n${sessionKey} ${at}\n`;
+    withNotes(folder, (notes) => notes.writeCheckpoint(text, { count: 50, bytes: 1_000_000n }));
+  };
+  write("left", 1);
+  write("left", 2);
+  write("right", 3);
+  const read = (/** @type {string} */ key) => withNotes(folder, (notes) => notes.readCheckpoint(key))?.split("\n")[1];
+  assert.deepEqual([read("left"), read("right"), read("other")], ["left 2", "right 3", "right 3"]);
 });
 
 test("a checkpoint that is replaced is kept, and the oldest go", (t) => {

@@ -130,30 +130,31 @@ export class Folder {
   }
 
   /**
-   * Replaces a file as a whole: the old one or the new one stands there, after a power cut too.
+   * Replaces a file as a whole: the old one or the new one stands there, whoever dies.
    * @param {string} name
    * @param {Uint8Array} bytes
-   * @param {{lasting: boolean}} how whether it must be the new one from now on, after a power cut too
+   * @param {{lasting: boolean}} how whether that holds after a power cut too
    */
   replace(name, bytes, { lasting }) {
     this.fileLength(name);
     // Another program that sweeps the folder may take our unfinished file for one that was left: once more, then.
-    if (!this.#renamed(name, bytes, true)) this.#renamed(name, bytes, false);
+    if (!this.#renamed(name, bytes, lasting, true)) this.#renamed(name, bytes, lasting, false);
     if (lasting) this.#sync();
   }
 
   /**
    * @param {string} name
    * @param {Uint8Array} bytes
+   * @param {boolean} lasting
    * @param {boolean} again whether it is tried again where the unfinished file has gone
    */
-  #renamed(name, bytes, again) {
+  #renamed(name, bytes, lasting, again) {
     counter += 1;
     const unfinished = `${UNFINISHED}${process.pid}-js${counter}`;
     try {
       this.#with(unfinished, O_WRONLY | O_CREAT | O_EXCL, "write", (fd) => {
         writeAll(fd, bytes);
-        fs.fsyncSync(fd);
+        if (lasting) fs.fsyncSync(fd);
       });
       fs.renameSync(this.#path(unfinished), this.#path(name));
       return true;

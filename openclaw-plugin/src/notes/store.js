@@ -22,7 +22,9 @@ import {
   endOfNote,
   entryMark,
   entryText,
-  stateHead,
+  isOf,
+  stateBody,
+  stateFile,
   stateName,
 } from "./entry.js";
 import { Folder } from "./folder.js";
@@ -67,19 +69,16 @@ export class Notes {
     checkStateName(sessionKey, slot);
     const most = MAX_STATE_BYTES + MAX_SESSION_KEY_BYTES + 64;
     const bytes = this.#existing(PRIVATE)?.read(stateName(sessionKey, slot), most);
-    const head = stateHead(sessionKey);
-    if (bytes === undefined || !bytes.subarray(0, head.length).equals(head)) return undefined;
-    return new Uint8Array(bytes.subarray(head.length));
+    return bytes === undefined ? undefined : stateBody(sessionKey, bytes);
   }
 
   /** @param {string} sessionKey @param {string} slot @param {Uint8Array} bytes */
   saveState(sessionKey, slot, bytes) {
     checkStateName(sessionKey, slot);
     checkSize("a saved state", bytes.length, MAX_STATE_BYTES);
-    const whole = Buffer.concat([stateHead(sessionKey), bytes]);
     // No lock: a state belongs to one session of this gateway, and is replaced as a whole. It need only outlive the
-    // gateway, not the machine.
-    this.#made(PRIVATE).replace(stateName(sessionKey, slot), whole, { lasting: false });
+    // gateway, not the machine: what is read back proves itself.
+    this.#made(PRIVATE).replace(stateName(sessionKey, slot), stateFile(sessionKey, bytes), { lasting: false });
   }
 
   /** @param {string} sessionKey @param {string} slot */
@@ -88,9 +87,21 @@ export class Notes {
     this.#existing(PRIVATE)?.remove(stateName(sessionKey, slot));
   }
 
-  /** @returns {string | undefined} */
-  readCheckpoint() {
-    return this.#existing()?.read(CHECKPOINT, MAX_CHECKPOINT_BYTES)?.toString("utf8");
+  /**
+   * The newest checkpoint of the session, else the active one of the workspace.
+   * @param {string} sessionKey
+   * @returns {string | undefined}
+   */
+  readCheckpoint(sessionKey) {
+    const active = this.#existing()?.read(CHECKPOINT, MAX_CHECKPOINT_BYTES)?.toString("utf8");
+    if (active === undefined || isOf(active, sessionKey)) return active;
+    // Several sessions share a workspace: another one may have written since.
+    const earlier = this.#existing(EARLIER);
+    for (const { name } of earlier?.files().reverse() ?? []) {
+      const text = earlier?.read(name, MAX_CHECKPOINT_BYTES)?.toString("utf8");
+      if (text !== undefined && isOf(text, sessionKey)) return text;
+    }
+    return active;
   }
 
   /** @param {string} text @param {Retention} keep @returns {string} its place */
