@@ -5,9 +5,9 @@
 
 use compact_review::audit::{probe, review};
 use compact_review::config::Settings;
+use compact_review::event::{AfterCompaction, BeforeCompaction};
 use compact_review::host::{Host, HostError, LogLevel, NoteEntry, NotePlace};
 use compact_review::report::Alert;
-use compact_review::event::{AfterCompaction, BeforeCompaction};
 use compact_review::signal::{Ledger, survey};
 use serde_json::{Value, json};
 use std::collections::HashMap;

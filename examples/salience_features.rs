@@ -11,9 +11,15 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut case: Value = serde_json::from_str(&std::fs::read_to_string(path)?)?;
     let event = BeforeCompaction { messages: serde_json::from_value(case["messages"].take())?, ..Default::default() };
     let (statements, names) = candidates(&event);
-    let list = |all: Vec<Candidate>| all.iter().map(|one| json!({
-        "text": one.text, "message": one.message_index, "role": one.role, "features": one.features,
-    })).collect::<Vec<Value>>();
+    let list = |all: Vec<Candidate>| {
+        all.iter()
+            .map(|one| {
+                json!({
+                    "text": one.text, "message": one.message_index, "role": one.role, "features": one.features,
+                })
+            })
+            .collect::<Vec<Value>>()
+    };
     println!("{}", json!({ "statements": list(statements), "names": list(names) }));
     Ok(())
 }

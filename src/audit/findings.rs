@@ -44,6 +44,8 @@ impl Retained {
 const LISTED: f64 = 0.25;
 /// The same for lists of values.
 const LIST_LISTED: f64 = 0.04;
+/// So much of a pinned fact must stand in one place.
+const PINNED: f64 = 0.7;
 /// A value in the place of another matters at least so much.
 const SWAPPED: f64 = 0.5;
 /// An altered fact is worse than a dropped one.
@@ -130,9 +132,10 @@ fn pack(names: &[(&Member, &Judgement<'_>)], top: f64, lines: &mut Vec<Finding>)
     let mut sum = 0.0;
     let from = lines.len();
     for (member, family) in names {
-        let open = lines.last_mut().filter(|_| sum > 0.0).filter(|line| {
-            line.values.len() < FAMILY && line.text.len() + member.text.len() + 2 <= NAME_LINE
-        });
+        let open = lines
+            .last_mut()
+            .filter(|_| sum > 0.0)
+            .filter(|line| line.values.len() < FAMILY && line.text.len() + member.text.len() + 2 <= NAME_LINE);
         match open {
             Some(line) => {
                 line.text.push_str(", ");
@@ -164,7 +167,9 @@ fn swapped(judgements: &[Judgement<'_>], swaps: &[Swap<'_>], summary: &Summary<'
         let Some(family) = judgements.get(swap.signal).map(|judgement| judgement.signal) else { continue };
         let says = summary.piece(swap.piece);
         // The statement that says most about it; else the name itself.
-        let names_it = |judgement: &&Judgement<'_>| judgement.signal.order > 0 && judgement.signal.values.contains(&swap.ours.text);
+        let names_it = |judgement: &&Judgement<'_>| {
+            judgement.signal.order > 0 && judgement.signal.values.contains(&swap.ours.text)
+        };
         let signal = judgements.iter().find(names_it).map_or(family, |judgement| judgement.signal);
         let text = if signal.order > 0 { signal.text.clone() } else { swap.ours.text.clone() };
         let mut values = vec![swap.ours.text.clone()];
@@ -256,12 +261,10 @@ fn family(judgement: &Judgement<'_>) -> (String, Vec<String>) {
 
 /// Pinned facts that the summary lacks; they come first.
 pub fn lost_pins(settings: &Settings, summary: &Summary<'_>) -> Vec<Finding> {
-    let mut hits = Vec::new();
     let mut lost = Vec::new();
     for (number, pin) in settings.audit.pins.iter().enumerate() {
         let values = crate::signal::prose::values(pin);
-        let share = summary.share(pin, &mut hits);
-        if share.window >= 0.7 && values.iter().all(|value| summary.has(value)) {
+        if summary.share(pin) >= PINNED && values.iter().all(|value| summary.has(value)) {
             continue;
         }
         lost.push(Finding {

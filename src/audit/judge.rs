@@ -85,8 +85,16 @@ fn judge<'a>(
     retained: &dyn Fn(u32) -> bool,
     scratch: &mut Scratch,
 ) -> Judgement<'a> {
-    let mut judgement =
-        Judgement { signal, status: Status::Preserved, kept: 1.0, says: None, gone: Vec::new(), why: String::new(), retained: false, together: 1.0 };
+    let mut judgement = Judgement {
+        signal,
+        status: Status::Preserved,
+        kept: 1.0,
+        says: None,
+        gone: Vec::new(),
+        why: String::new(),
+        retained: false,
+        together: 1.0,
+    };
     if signal.superseded {
         judgement.status = Status::Superseded;
         judgement.why = "a later message overturned it".to_string();

@@ -131,7 +131,13 @@ impl Lists {
                         continue;
                     }
                     let values = super::prose::values(text);
-                    list.members.push(Member { text: text.to_string(), values, last_index: item.message, company: Vec::new(), weight: 0.0 });
+                    list.members.push(Member {
+                        text: text.to_string(),
+                        values,
+                        last_index: item.message,
+                        company: Vec::new(),
+                        weight: 0.0,
+                    });
                 }
                 lists.push(list);
             }
