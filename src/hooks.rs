@@ -14,12 +14,14 @@ pub use session::{checkpoint, session_start};
 use crate::audit;
 use crate::budget::hooks as budget;
 use crate::checkpoint::reading::{Reading, summary_without_secrets};
-use crate::checkpoint::{self as notes, Baseline, Record, carried};
+use crate::checkpoint::{self as notes, Baseline, Header, Record, carried};
 use crate::config::Settings;
 use crate::event::{AfterCompaction, BeforeCompaction, Session};
 use crate::host::{Host, HostError, LogLevel, slot};
+use crate::redact::redact;
 use crate::report::{Alert, AlertLevel, CheckpointOutcome, HookError, Report, Verdict, WriteTarget};
 use crate::signal::{Ledger, Signal};
+use std::borrow::Cow;
 use write::{write_checkpoint, write_outcome};
 
 /// Checks settings; gives the effective ones as JSON.
@@ -66,21 +68,26 @@ pub fn after_compaction(host: &mut dyn Host, event: &AfterCompaction) -> Result<
     let ledger = load_ledger(host, key)?;
 
     let mut report = audit::review(host, ledger.as_ref(), event, &settings);
+    hide_secrets(&mut report);
     let mut record = load_record(host, &event.session, &mut report.problems);
     report.alerts.extend(first_kept_is_unknown(ledger.as_ref(), event));
     crate::budget::summary::check_tokens(host, event, &mut report);
     for alert in &report.alerts {
         host.alert(alert);
     }
+    let checkpoint = recovery::own_checkpoint(host, &event.session).unwrap_or_else(|error| {
+        report.problems.push(format!("the checkpoint was not read: {error}"));
+        None
+    });
+    let none = no_checkpoint(&record, ledger.as_ref(), checkpoint.as_ref().map(|(_, header)| header));
     if settings.notes.enabled
-        && let Some(entry) =
-            notes::note_entry(&report, ledger.as_ref(), event, &settings, record.not_written.as_deref())
+        && let Some(entry) = notes::note_entry(&report, ledger.as_ref(), event, &settings, none.as_deref())
     {
         let written = host.append_note(&entry).map(|place| place.place);
         report.writes.push(write_outcome(host, &mut report.problems, WriteTarget::DailyNote, entry.text, written));
     }
     if event.messages_dropped != Some(0) {
-        recovery::keep(host, &settings, ledger.as_ref(), event, &record, &mut report);
+        recovery::keep(host, &settings, ledger.as_ref(), event, &record, checkpoint.as_ref(), &mut report);
         carry(host, key, ledger.as_ref(), &mut record, &mut report);
         record.baseline = Baseline::after(event);
     }
@@ -121,6 +128,32 @@ fn load_ledger(host: &mut dyn Host, key: &str) -> Result<Option<Ledger>, HookErr
             host.log(LogLevel::Error, &format!("the ledger of {key} is not readable: {why}"));
             Ok(None)
         }
+    }
+}
+
+/// The second lock: pinned facts come from the settings and not through [`Reading`].
+fn hide_secrets(report: &mut Report) {
+    let hide = |text: &mut String| {
+        if let Cow::Owned(clean) = redact(text) {
+            *text = clean;
+        }
+    };
+    for finding in &mut report.lost {
+        hide(&mut finding.text);
+        finding.values.iter_mut().chain(&mut finding.summary_says).for_each(hide);
+    }
+    report.alerts.iter_mut().for_each(|alert| hide(&mut alert.text));
+    report.recovery.iter_mut().for_each(|recovery| hide(&mut recovery.text));
+}
+
+/// Why the entry cannot point to a checkpoint of this compaction, if it cannot.
+fn no_checkpoint(record: &Record, ledger: Option<&Ledger>, standing: Option<&Header>) -> Option<String> {
+    let standing = standing.filter(|header| ledger.is_none_or(|ledger| ledger.taken == header.taken));
+    match (&record.not_written, standing) {
+        (Some(why), _) => Some(why.clone()),
+        (None, Some(_)) => None,
+        (None, None) if ledger.is_none() => Some("before_compaction did not come".to_string()),
+        (None, None) => Some("it could not be written".to_string()),
     }
 }
 

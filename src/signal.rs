@@ -9,6 +9,7 @@ use crate::config::Settings;
 use crate::event::{BeforeCompaction, LocalTime, Reason, Role};
 use crate::report::Kind;
 
+mod calls;
 pub mod cues;
 pub mod inventory;
 mod learned;

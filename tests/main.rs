@@ -10,4 +10,8 @@ mod contract;
 mod determinism;
 mod hook_shapes;
 mod recovery;
+mod page;
+mod recorded;
+mod scan;
 mod support;
+mod transcripts;

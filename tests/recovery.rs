@@ -386,7 +386,7 @@ fn secrets_reach_nothing_that_is_written_reported_or_kept() {
     let body = "a8F3kQ9zL2mX7cV5bN1jH4gT6rY0wE8uP3sD";
     let pem_line = "MIIEpAIBAAKCAQEA0a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5f6071";
     let github = format!("ghp_{body}");
-    let secrets = [github.as_str(), "hunter2hunter2", "Xy7Qp9Lm2Rt5", pem_line, "kV8sPq3Zr6Wn1"];
+    let secrets = [github.as_str(), body, "hunter2hunter2", "Xy7Qp9Lm2Rt5", pem_line, "kV8sPq3Zr6Wn1"];
     let said = [
         (Role::User, format!("Never lose the deploy token {github}; it is for HER-1001.")),
         (Role::Assistant, "connect {\"host\":\"db-1\",\"password\":\"hunter2hunter2\"}".to_string()),
@@ -409,6 +409,8 @@ fn secrets_reach_nothing_that_is_written_reported_or_kept() {
         said.into_iter().enumerate().map(|(at, (role, text))| message(&format!("m{at}"), role, &text)).collect();
     let folder = tempfile::tempdir().unwrap();
     let mut host = Host::at(folder.path());
+    let pinned = format!("xoxb-{body}");
+    host.services.settings = Some(serde_json::json!({"audit": {"pins": [format!("post with {pinned}")]}}).to_string());
     let outcome = host.before(&BeforeCompaction { messages: said, ..before() });
     let state = everything_below(folder.path());
     let summary = format!("The password is hunter2hunter2 and the token {github} goes to ghost-77.");

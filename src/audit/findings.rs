@@ -44,6 +44,8 @@ impl Retained {
 const LISTED: f64 = 0.25;
 /// The same for lists of values.
 const LIST_LISTED: f64 = 0.04;
+/// So much of a pinned fact must stand in one place.
+const PINNED: f64 = 0.7;
 /// A value in the place of another matters at least so much.
 const SWAPPED: f64 = 0.5;
 /// An altered fact is worse than a dropped one.
@@ -259,12 +261,10 @@ fn family(judgement: &Judgement<'_>) -> (String, Vec<String>) {
 
 /// Pinned facts that the summary lacks; they come first.
 pub fn lost_pins(settings: &Settings, summary: &Summary<'_>) -> Vec<Finding> {
-    let mut hits = Vec::new();
     let mut lost = Vec::new();
     for (number, pin) in settings.audit.pins.iter().enumerate() {
         let values = crate::signal::prose::values(pin);
-        let share = summary.share(pin, &mut hits);
-        if share.window >= 0.7 && values.iter().all(|value| summary.has(value)) {
+        if summary.share(pin) >= PINNED && values.iter().all(|value| summary.has(value)) {
             continue;
         }
         lost.push(Finding {

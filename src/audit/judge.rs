@@ -17,8 +17,10 @@ const SURE_SUBJECT: f32 = 0.7;
 const SAME_KEY: f32 = 0.5;
 /// A sentence with so many times the bytes of a statement says more than it.
 const MUCH_LONGER: usize = 3;
-/// [`SURE_SUBJECT`] for anyone else's.
-const SURER_SUBJECT: f32 = 0.8;
+/// What the word of status takes of [`SURE_SUBJECT`].
+const STATUS_WORD: f32 = 0.15;
+/// What the statements of anyone but the user need more.
+const MORE_FOR_AGENTS: f32 = 0.1;
 /// A statement that is there with this probability is preserved.
 const PRESERVED: f64 = 0.50;
 /// A statement of which so much stands in one sentence is half kept, as far as the score goes; and how fast that grows.
@@ -85,8 +87,16 @@ fn judge<'a>(
     retained: &dyn Fn(u32) -> bool,
     scratch: &mut Scratch,
 ) -> Judgement<'a> {
-    let mut judgement =
-        Judgement { signal, status: Status::Preserved, kept: 1.0, says: None, gone: Vec::new(), why: String::new(), retained: false, together: 1.0 };
+    let mut judgement = Judgement {
+        signal,
+        status: Status::Preserved,
+        kept: 1.0,
+        says: None,
+        gone: Vec::new(),
+        why: String::new(),
+        retained: false,
+        together: 1.0,
+    };
     if signal.superseded {
         judgement.status = Status::Superseded;
         judgement.why = "a later message overturned it".to_string();
@@ -206,10 +216,13 @@ fn contradiction<'a>(
     {
         return Some((format!("the summary says {theirs} where the message says {ours}"), says));
     }
-    if found.in_sentence < if user { SURE_SUBJECT } else { SURER_SUBJECT } {
+    let conflict = found.conflict?;
+    // The word of status itself is one that the two do not share.
+    let sure = if conflict == Conflict::Status { SURE_SUBJECT - STATUS_WORD } else { SURE_SUBJECT };
+    if found.in_sentence < if user { sure } else { sure + MORE_FOR_AGENTS } {
         return None;
     }
-    let why = match found.conflict? {
+    let why = match conflict {
         Conflict::Polarity if user => "the summary turned its \"not\" round",
         Conflict::Status => "done in one, open or failed in the other",
         Conflict::Certainty => "it was a possibility, the summary says it is certain",

@@ -11,9 +11,11 @@ use crate::text::cue::{self, Cues};
 use crate::text::lexicon;
 use crate::text::token::{Place, Shape, Token, tokens};
 use crate::text::{Hasher, pair, units};
-use std::collections::HashMap;
 
+mod conflict;
+mod rarity;
 mod value;
+pub use rarity::Rarity;
 pub use value::Presence;
 
 /// Words of a fact beyond this many are not looked at: sets of words are bits.
@@ -24,14 +26,8 @@ const COMMON: f32 = 0.06;
 const PREFIX_CREDIT: f32 = 0.5;
 /// The first letters that make two words akin.
 const PREFIX_LEN: usize = 5;
-/// How much of a fact a sentence must hold to be about the same thing, for saying that it contradicts it.
-const SAME_SUBJECT: f32 = 0.55;
 /// A negation acts on words this close behind it.
 const NEGATION_REACH: u32 = 4;
-/// A negation that acts on this share of a fact is about it.
-const NEGATED_SHARE: f32 = 0.25;
-/// A sentence with so many times the words of a fact says more than the fact.
-const MUCH_LONGER: usize = 2;
 /// A key word stands this close to the value it names.
 const KEY_REACH: u32 = 4;
 
@@ -244,46 +240,6 @@ impl Fact {
     }
 }
 
-/// In how many facts of a list each word stands: a word that they share tells them apart least.
-#[derive(Default)]
-pub struct Rarity {
-    counts: HashMap<u64, u32>,
-    facts: u32,
-}
-
-/// What a word that stands in every fact of a list still weighs.
-const SHARED_WEIGHT: f32 = 0.2;
-/// Lists shorter than this say nothing about rarity.
-const MIN_FACTS: u32 = 4;
-
-impl Rarity {
-    /// Counts one fact.
-    pub fn add(&mut self, fact: &Fact) {
-        self.facts += 1;
-        for word in &fact.words {
-            *self.counts.entry(word.base).or_default() += 1;
-        }
-    }
-
-    /// What the count leaves of a word's weight.
-    fn factor(&self, base: u64) -> f32 {
-        if self.facts < MIN_FACTS {
-            return 1.0;
-        }
-        let count = self.counts.get(&base).copied().unwrap_or(1).max(1);
-        let rare = libm::logf(self.facts as f32 / count as f32) / libm::logf(self.facts as f32);
-        SHARED_WEIGHT + (1.0 - SHARED_WEIGHT) * rare
-    }
-
-    /// Gives the words of a fact the weight that they have among all facts.
-    pub fn weigh(&self, fact: &mut Fact) {
-        for word in &mut fact.words {
-            word.weight *= self.factor(word.base);
-        }
-        fact.total = fact.words.iter().map(|word| word.weight).sum();
-    }
-}
-
 fn bits(words: &[Word], has: impl Fn(&Word) -> bool) -> u64 {
     words.iter().take(FACT_WORDS).enumerate().filter(|(_, w)| has(w)).fold(0, |set, (index, _)| set | 1 << index)
 }
@@ -493,71 +449,6 @@ impl<'a> Index<'a> {
             .and_then(|s| self.words.get(s.first as usize..s.last as usize))
             .unwrap_or_default()
     }
-
-    /// What the sentence `at` says against the fact.
-    fn conflict(&self, fact: &Fact, at: usize, scratch: &Scratch, share: f32) -> Option<Conflict> {
-        let sentence = self.sentences.get(at)?;
-        let held = scratch.exact.get(at).copied().unwrap_or(0);
-        if share >= SAME_SUBJECT {
-            if self.polarity_differs(fact, at as u32, held) {
-                return Some(Conflict::Polarity);
-            }
-            if status_differs(fact.cues, sentence.cues) {
-                return Some(Conflict::Status);
-            }
-            if fact.cues.has(Cues::TENTATIVE)
-                && !sentence.cues.has(Cues::TENTATIVE.with(Cues::QUESTION))
-                && sentence.cues.has(Cues::CONFIRMED)
-            {
-                return Some(Conflict::Certainty);
-            }
-        }
-        self.value_differs(fact, at as u32).then_some(Conflict::Value)
-    }
-
-    /// Whether exactly one side negates most of what both say. A sentence much longer than the fact says more than
-    /// the fact, so that its "not" may belong elsewhere.
-    fn polarity_differs(&self, fact: &Fact, sentence: u32, held: u64) -> bool {
-        let words = self.sentence_words(sentence);
-        let counted = words.iter().filter(|word| word.weight > COMMON).count();
-        if counted > MUCH_LONGER * fact.words.len() + 4 {
-            return false;
-        }
-        let mut negations = Vec::new();
-        for word in words.iter().filter(|word| word.place != Place::Part) {
-            if cue::of_word(word.base).has(Cues::NEGATION) {
-                negations.push(word.position);
-            }
-        }
-        if fact.cues.has(Cues::NEGATION) {
-            return negations.is_empty() && fact.share(fact.negated & held, 0) >= NEGATED_SHARE;
-        }
-        let mut there = 0u64;
-        for (index, word) in fact.words.iter().enumerate().filter(|(index, _)| held & (1 << index) != 0) {
-            if words.iter().any(|w| w.base == word.base && is_negated(&negations, w.position)) {
-                there |= 1 << index;
-            }
-        }
-        fact.share(there, 0) >= NEGATED_SHARE
-    }
-
-    /// Whether the sentence names a key of the fact with another value of the same shape instead.
-    fn value_differs(&self, fact: &Fact, sentence: u32) -> bool {
-        let words = self.sentence_words(sentence);
-        fact.values.iter().any(|value| {
-            if value.keys.is_empty() || self.holds(value) {
-                return false;
-            }
-            let keyed = |other: &Word| {
-                words
-                    .iter()
-                    .any(|word| value.keys.contains(&word.base) && word.position.abs_diff(other.position) <= KEY_REACH)
-            };
-            words.iter().any(|word| {
-                word.shape == value.shape && word.place == Place::Alone && word.base != value.hash && keyed(word)
-            })
-        })
-    }
 }
 
 /// Sentences stand apart, so that nothing reaches over their ends.
@@ -570,17 +461,6 @@ fn set(list: &mut [u64], touched: &mut Vec<u32>, sentence: u32, bit: u64) {
         *bits |= bit;
         touched.push(sentence);
     }
-}
-
-/// Whether one says it is done and the other that it is not.
-fn status_differs(fact: Cues, text: Cues) -> bool {
-    let state = |cues: Cues| {
-        let open = cues.has(Cues::PENDING.with(Cues::FAILED)) || cues.has(Cues::NEGATION) && cues.has(Cues::DONE);
-        let done = cues.has(Cues::DONE) && !open;
-        (done, open && !done)
-    };
-    let ((fact_done, fact_open), (text_done, text_open)) = (state(fact), state(text));
-    fact_done && text_open && !text.has(Cues::DONE) || fact_open && text_done && !fact.has(Cues::DONE)
 }
 
 #[cfg(test)]

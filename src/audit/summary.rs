@@ -27,19 +27,6 @@ pub struct Summary<'a> {
     pub index: Index<'a>,
 }
 
-/// How much of a statement stands in a summary.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Share {
-    /// Of its words by weight, anywhere.
-    pub anywhere: f64,
-    /// In the best two neighbouring pieces.
-    pub window: f64,
-    /// In the best piece.
-    pub piece: f64,
-    /// Which piece.
-    pub best: Option<usize>,
-}
-
 impl<'a> Summary<'a> {
     /// Reads a summary once.
     pub fn new(text: &'a str) -> Summary<'a> {
@@ -88,48 +75,28 @@ impl<'a> Summary<'a> {
         self.pieces.get(number).and_then(|piece| self.text.get(piece.start..piece.end)).unwrap_or_default()
     }
 
-    /// How much of a statement's words stand here.
-    pub fn share(&self, statement: &str, hits: &mut Vec<f32>) -> Share {
-        hits.clear();
-        hits.resize(self.pieces.len() + 1, 0.0);
-        let (mut total, mut anywhere) = (0.0f32, 0.0f32);
+    /// How much of a statement's words, by weight, stand in its best two neighbouring pieces: from 0 to 1.
+    pub fn share(&self, statement: &str) -> f64 {
+        let mut hits = vec![0.0f32; self.pieces.len() + 1];
+        let mut total = 0.0f32;
         let mut seen: Vec<u64> = Vec::new();
         tokens(statement, |token| {
-            if !token.is_word() {
-                return;
-            }
             let entry = lexicon::entry(token.hash);
-            if entry.weight < 0.2 || seen.contains(&entry.base) {
+            if !token.is_word() || entry.weight < 0.2 || seen.contains(&entry.base) {
                 return;
             }
             seen.push(entry.base);
             total += entry.weight;
-            if let Some(list) = self.words.get(&entry.base) {
-                anywhere += entry.weight;
-                for piece in list {
-                    if let Some(hit) = hits.get_mut(*piece as usize) {
-                        *hit += entry.weight;
-                    }
+            for piece in self.words.get(&entry.base).into_iter().flatten() {
+                if let Some(hit) = hits.get_mut(*piece as usize) {
+                    *hit += entry.weight;
                 }
             }
         });
         if total <= 0.0 {
-            return Share { anywhere: 1.0, window: 1.0, piece: 1.0, best: None };
+            return 1.0;
         }
-        let mut share = Share { anywhere: f64::from(anywhere / total), ..Share::default() };
-        let (mut best, mut window) = (0.0f32, 0.0f32);
-        for at in 0..self.pieces.len() {
-            let here = hits.get(at).copied().unwrap_or(0.0);
-            if here > best {
-                best = here;
-                share.best = Some(at);
-            }
-            let before = at.checked_sub(1).and_then(|at| hits.get(at)).copied().unwrap_or(0.0);
-            let behind = hits.get(at + 1).copied().unwrap_or(0.0);
-            window = window.max((here + 0.6 * before.max(behind)).min(total));
-        }
-        share.piece = f64::from(best / total);
-        share.window = f64::from(window / total);
-        share
+        let window = hits.windows(2).map(|pair| pair.iter().sum::<f32>()).fold(0.0, f32::max);
+        f64::from((window / total).min(1.0))
     }
 }

@@ -7,6 +7,12 @@ use crate::host::{HostError, LogLevel, NoteEntry, NotePlace, Retention};
 use crate::signal::survey;
 use proptest::prelude::*;
 
+mod kinds;
+mod pitfalls;
+mod properties;
+mod snapshot;
+mod statuses;
+
 struct Quiet;
 
 impl Host for Quiet {

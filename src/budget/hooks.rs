@@ -111,7 +111,9 @@ fn alert(crossing: &Crossing, status: &BudgetStatus) -> Alert {
 fn count(host: &mut dyn Host, messages: &[Message]) -> Vec<Counted> {
     let texts: Vec<&str> = messages.iter().map(|message| message.text.as_str()).collect();
     let around = |tokens: u32| u64::from(tokens) + TOKENS_AROUND_A_MESSAGE;
-    match host.count_tokens(&texts) {
+    // Asked with nothing first: a host without a tokenizer need not be handed megabytes to say so.
+    let counts = host.count_tokens(&[]).and_then(|_| host.count_tokens(&texts));
+    match counts {
         Some(counts) if counts.len() == texts.len() => {
             counts.into_iter().map(|tokens| Counted { tokens: around(tokens), by_host: true }).collect()
         }

@@ -96,8 +96,13 @@ fn bullets<'a>(signals: impl Iterator<Item = &'a Signal>, most: usize) -> Vec<St
 }
 
 fn task_name(live: &[&Signal], event: &BeforeCompaction) -> String {
-    let task = live.iter().filter(|signal| signal.kind == Kind::Task);
-    let asked = task.clone().find(|signal| signal.role == Role::User).or_else(|| task.clone().next());
+    let tasks = || live.iter().filter(|signal| signal.kind == Kind::Task);
+    let heaviest = tasks().map(|signal| signal.salience).fold(0.0, f64::max);
+    // What the user asked for last, of what weighs: older tasks stand among the next steps.
+    let asked = tasks()
+        .filter(|signal| signal.role == Role::User && signal.salience * 2.0 >= heaviest && !is_carried(signal))
+        .max_by_key(|signal| (signal.message_index, std::cmp::Reverse(signal.order)))
+        .or_else(|| tasks().next());
     let words =
         asked.map(|signal| signal.text.as_str()).or_else(|| last_of(event, Role::User).map(|m| m.text.as_str()));
     let name = quote(words.unwrap_or_default(), TASK);

@@ -85,7 +85,10 @@ impl Recovered {
             for line in checkpoint.lines().map(str::trim_end) {
                 match line.strip_prefix("### ") {
                     Some(name) => section = name.trim(),
-                    None if section == needed => self.facts.extend(item(line).map(str::to_string)),
+                    None if section == needed => {
+                        let new = |line: &&str| !self.facts.iter().any(|fact| fact.contains(with_id(line).0));
+                        self.facts.extend(item(line).filter(new).map(str::to_string));
+                    }
                     None => {}
                 }
             }
@@ -95,12 +98,13 @@ impl Recovered {
 
     /// Leaves out what the summary states, and what stands in a message that is still there.
     pub fn without_what_stands(mut self, summary: Option<&str>, retained: &dyn Fn(&str) -> bool) -> Recovered {
+        let lines: Vec<String> = self.last.iter().chain(&self.next).cloned().collect();
+        let said: Vec<String> = lines.iter().map(|line| with_id(line).0.to_string()).collect();
+        let sure = summary.map(|summary| crate::audit::probe(summary, &said)).unwrap_or_default();
         let stands = |line: &String| {
-            let (said, id) = with_id(line);
-            let stated = summary.is_some_and(|summary| {
-                crate::audit::probe(summary, &[said.to_string()]).first().is_some_and(|sure| *sure >= STATED)
-            });
-            stated || id.is_some_and(retained)
+            let at = lines.iter().position(|known| known == line);
+            let stated = at.and_then(|at| sure.get(at)).is_some_and(|sure| *sure >= STATED);
+            stated || with_id(line).1.is_some_and(retained)
         };
         self.last = self.last.filter(|line| !stands(line));
         self.next.retain(|line| !stands(line));

@@ -44,20 +44,14 @@ pub(super) fn keep(
     ledger: Option<&Ledger>,
     event: &AfterCompaction,
     record: &Record,
+    checkpoint: Option<&(String, Header)>,
     report: &mut Report,
 ) {
     let id = notes::entry_id(event);
     if !settings.recovery.enabled || record.was_handed(&id) {
         return;
     }
-    let mut recovered = match own_checkpoint(host, &event.session) {
-        Ok(Some((text, header))) => Recovered::of(&text, Some(&header)),
-        Ok(None) => Recovered::default(),
-        Err(error) => {
-            report.problems.push(format!("the checkpoint was not read for the recovery text: {error}"));
-            Recovered::default()
-        }
-    };
+    let mut recovered = checkpoint.map(|(text, header)| Recovered::of(text, Some(header))).unwrap_or_default();
     let retained = recovered::retained(ledger, event);
     recovered = recovered.without_what_stands(event.summary_text.as_deref(), &retained);
     recovered.facts = report.recovery.as_ref().map(|facts| recovered::facts_of(&facts.text)).unwrap_or_default();

@@ -145,7 +145,7 @@ pub fn kind(statement: &Statement, role: Role) -> Kind {
     let user = matches!(role, Role::User | Role::System);
     if role == Role::Assistant && has(ASK) && has(QUESTION) {
         Kind::Task
-    } else if has(PROHIBITION) && (user || has(RULE)) || user && has(CONCERN | CORRECTION) {
+    } else if user && has(PROHIBITION | CONCERN | CORRECTION) {
         Kind::Constraint
     } else if has(QUESTION) && !has(TASK | ASK) {
         Kind::Question

@@ -27,8 +27,16 @@ pub struct Side {
 
 const STATUS: u8 = 0;
 const POLARITY: u8 = 1;
+const DONE: u8 = 3;
+/// The axis of the first line of [`TURNS`].
+const APPROVAL: u8 = 2;
 /// Pairs of words that turn a statement round, one axis a line.
 const TURNS: &[(&str, &str)] = &[
+    (
+        "approved approves approval authorized authorised permitted greenlit genehmigt freigegeben approuvé aprobado \
+         aprovado approvato",
+        "rejected declined denied refused vetoed abgelehnt refusé rechazado",
+    ),
     ("with together including", "without excluding instead"),
     ("keep kept keeps retain retained leave left", "remove removed removes delete deleted drop dropped"),
     ("always", "never"),
@@ -48,6 +56,18 @@ pub struct Reading {
     /// The hashes of the words.
     pub words: Vec<u64>,
     starts: Vec<usize>,
+}
+
+impl Side {
+    /// It says that somebody approved.
+    pub fn is_approval(self) -> bool {
+        self == Side { axis: APPROVAL, answer: 1 }
+    }
+
+    /// It says that something is done.
+    pub fn is_done(self) -> bool {
+        self == Side { axis: STATUS, answer: DONE }
+    }
 }
 
 impl Reading {
@@ -92,7 +112,7 @@ pub fn side_of(cues: Cues) -> Option<Side> {
     } else if cues.has(Cues::FAILED) {
         2
     } else if cues.has(Cues::DONE) {
-        3
+        DONE
     } else if cues.has(Cues::NEGATION.with(Cues::PROHIBITION)) {
         return Some(Side { axis: POLARITY, answer: 1 });
     } else {
@@ -142,6 +162,18 @@ impl Collector {
         self.reading = reading;
     }
 
+    /// Takes in that the user said yes to what these sentences ask.
+    pub fn approve(&mut self, sentence: &str) {
+        let mut reading = std::mem::take(&mut self.reading);
+        reading.read(sentence);
+        for word in &reading.words {
+            if self.last.len() < MOST {
+                self.last.insert(u64::from(key(APPROVAL, *word)), 1);
+            }
+        }
+        self.reading = reading;
+    }
+
     /// What was said last.
     pub fn finish(self) -> Stances {
         let mut entries: Vec<(u32, u8)> = self.last.into_iter().map(|(key, answer)| (key as u32, answer)).collect();
@@ -161,6 +193,13 @@ impl Stances {
     /// How well a side fits the words beside it, from -1 (the messages said the other) to 1; absent where they never
     /// said anything.
     pub fn fit(&self, side: Side, words: &[u64]) -> Option<f64> {
+        let (agree, differ) = self.votes(side, words);
+        let all = agree + differ;
+        (all > 0).then(|| (f64::from(agree) - f64::from(differ)) / f64::from(all + 1))
+    }
+
+    /// Of how many of the words the messages last said the same, and of how many another.
+    pub fn votes(&self, side: Side, words: &[u64]) -> (u32, u32) {
         let (mut agree, mut differ) = (0u32, 0u32);
         for word in words {
             let key = key(side.axis, *word);
@@ -170,8 +209,7 @@ impl Stances {
                 differ += u32::from(!same);
             }
         }
-        let all = agree + differ;
-        (all > 0).then(|| (f64::from(agree) - f64::from(differ)) / f64::from(all + 1))
+        (agree, differ)
     }
 }
 

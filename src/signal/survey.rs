@@ -1,7 +1,8 @@
 //! The reading of all messages: collects statements, lists, names and commands, weighs them, makes the ledger.
 
+use super::calls::{command_of, is_call};
 use super::cues::Cues;
-use super::cues::cue::FOLLOWED;
+use super::cues::cue::{ASK, CORRECTION, COURTESY, FOLLOWED, PROHIBITION, QUESTION};
 use super::inventory::{HashedMap, Inventory};
 use super::lists::{List, Lists};
 use super::prose::{self, Statement, Surroundings};
@@ -65,6 +66,10 @@ struct Reading<'a> {
     inventory: Inventory,
     lists: Lists,
     stances: Collector,
+    /// What the agent asked last: message, first byte, behind the last byte.
+    asked: Vec<(u32, usize, usize)>,
+    /// The message that is being read.
+    read: usize,
     commands: HashedMap<usize>,
     command_list: Vec<(String, u32, u32)>,
     sampled: usize,
@@ -87,6 +92,8 @@ impl<'a> Reading<'a> {
             inventory: Inventory::new(messages.len()),
             lists: Lists::default(),
             stances: Collector::default(),
+            asked: Vec::new(),
+            read: 0,
             commands: HashedMap::default(),
             command_list: Vec::new(),
             sampled: 0,
@@ -97,6 +104,7 @@ impl<'a> Reading<'a> {
     }
 
     fn message(&mut self, message: &Message, index: u32) {
+        self.read = index as usize;
         let text = message.text.as_str();
         if message.role == Role::Tool && text.len() > w::TOOL_SAMPLE {
             let head = bounded(text, w::TOOL_SAMPLE * 2 / 3);
@@ -118,6 +126,7 @@ impl<'a> Reading<'a> {
             self.command(text, index);
         }
         if message.role != Role::Tool && !is_call(text) {
+            let from = self.statements.len();
             let Reading { cues, buffer, statements, formulas, stances, inventory, .. } = self;
             prose::statements(text, index, cues, buffer, |statement| {
                 let count = formulas.entry(statement.formula).or_insert((0, u32::MAX));
@@ -129,6 +138,31 @@ impl<'a> Reading<'a> {
                 inventory.company(sentence);
                 statements.push(statement);
             });
+            self.consent(message.role, from);
+        }
+    }
+
+    /// A user who says yes right behind an agent's question approves what it asks.
+    fn consent(&mut self, role: Role, from: usize) {
+        let asks = |statement: &&Statement| statement.cues & (ASK | QUESTION) != 0;
+        if role == Role::Assistant {
+            self.asked.clear();
+            let asked = self.statements.iter().skip(from).filter(asks);
+            self.asked.extend(asked.map(|statement| (statement.message, statement.start, statement.end)));
+        } else if role == Role::User {
+            let said = self.statements.iter().skip(from).fold(0, |cues, statement| cues | statement.cues);
+            // An answer of one word is no statement.
+            let message = self.messages.get(self.read).map(|message| message.text.as_str()).unwrap_or_default();
+            let mut words = Vec::new();
+            super::cues::words(bounded(message, 200), |word| words.push(word));
+            let first = self.cues.read("", words.get(..words.len().min(3)).unwrap_or_default()).0;
+            let agrees = first & COURTESY != 0 && (said | first) & (PROHIBITION | CORRECTION) == 0;
+            for (message, start, end) in std::mem::take(&mut self.asked) {
+                let text = self.messages.get(message as usize).and_then(|message| message.text.get(start..end));
+                if let Some(text) = text.filter(|_| agrees) {
+                    self.stances.approve(text);
+                }
+            }
         }
     }
 
@@ -402,7 +436,7 @@ fn reuse(statement: &Statement, carriers: &HashedMap<Vec<u32>>) -> usize {
 }
 
 /// Newlines and runs of spaces as one space.
-fn collapse(text: &str) -> String {
+pub(super) fn collapse(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for word in text.split_whitespace() {
         if !out.is_empty() {
@@ -411,45 +445,6 @@ fn collapse(text: &str) -> String {
         out.push_str(word);
     }
     out
-}
-
-/// A call of a tool, written out: `[tool Read] {…}`, `⏺ Bash(…)`, `{"command": …}`.
-fn is_call(text: &str) -> bool {
-    let text = text.trim_start_matches(['⏺', ' ']);
-    let name = text.bytes().take_while(|byte| byte.is_ascii_alphabetic()).count();
-    text.starts_with("[tool") || text.starts_with('{') || name > 2 && text.as_bytes().get(name) == Some(&b'(')
-}
-
-/// The command of a tool call: `"command": "…"`, `Bash(…)`; without the change of folder before it.
-fn command_of(text: &str) -> Option<String> {
-    let raw = if let Some(at) = text.find("\"command\"") {
-        let rest = text.get(at + 9..)?;
-        let open = rest.find('"')?;
-        let body = rest.get(open + 1..)?;
-        let mut end = None;
-        let mut escaped = false;
-        for (at, byte) in body.bytes().enumerate() {
-            match byte {
-                b'\\' if !escaped => escaped = true,
-                b'"' if !escaped => {
-                    end = Some(at);
-                    break;
-                }
-                _ => escaped = false,
-            }
-        }
-        body.get(..end?)?
-    } else {
-        let at = text.find("Bash(")?;
-        let body = text.get(at + 5..)?;
-        body.get(..body.find(")\n").or(body.find(")…")).or(body.rfind(')'))?)?
-    };
-    let mut command = raw.trim();
-    if let Some(rest) = command.strip_prefix("cd ").and_then(|rest| rest.split_once("&&")) {
-        command = rest.1.trim();
-    }
-    let command = command.split(" 2>&1").next().unwrap_or(command).split(" | ").next().unwrap_or(command).trim();
-    (4..=160).contains(&command.len()).then(|| collapse(command)).filter(|command| !command.contains("\\n"))
 }
 
 fn tells_result(line: &str) -> bool {

@@ -67,7 +67,7 @@
   const dot = (c, x, y) => {
     const circle = s("circle", { class: "dot fill-" + c.verdict, cx: x.toFixed(1), cy: y.toFixed(1), r: all.length > 300 ? 2.5 : 4 },
       s("title", {}, `${c.session} #${c.number}: score ${score(c)}`));
-    circle.addEventListener("click", () => { location.hash = "c" + c.index; });
+    circle.addEventListener("click", () => go("c" + c.index));
     return circle;
   };
 
@@ -181,7 +181,7 @@
     byId("more").hidden = state.shown >= order.length;
     byId("more").textContent = `Show all ${number.format(order.length)}`;
   }
-  const row = (c) => h("tr", { class: open === c.index ? "open" : null, "data-index": c.index, onclick: () => { location.hash = "c" + c.index; } },
+  const row = (c) => h("tr", { class: open === c.index ? "open" : null, "data-index": c.index, onclick: () => go("c" + c.index) },
     h("td", { class: "num" }, score(c)), h("td", { class: "verdict v-" + c.verdict }, c.verdict), h("td", { class: "num" }, c.critical), h("td", { class: "num" }, c.lostTotal),
     h("td", {}, h("button", { class: "open", type: "button", "aria-label": `Open session ${c.session}, compaction ${c.number}, score ${score(c)}` }, c.session)),
     h("td", { class: "num" }, c.number), h("td", {}, when(c.at)), h("td", { class: "num" }, number.format(c.tokensBefore)), h("td", { class: "num" }, number.format(c.tokensAfter)),
@@ -205,6 +205,8 @@
     function pick(i) {
       buttons.forEach((button, at) => button.setAttribute("aria-pressed", String(at === i)));
       source.replaceChildren(...shown(c, c.lost[i]));
+      // On a phone there is one column: the source stands below its fact.
+      if (matchMedia("(max-width: 720px)").matches) buttons[i].after(source);
     }
     const more = c.lostTotal - c.lost.length;
     const list = c.lost.length
@@ -233,9 +235,15 @@
     }
     return parts;
   }
+  // The address names what is open, so that it can be sent and the back button works.
+  function go(hash) {
+    location.hash = hash;
+    route();
+  }
   function route() {
     const match = /^#c(\d+)$/.exec(location.hash);
     const c = match ? all[Number(match[1])] : null;
+    if (c && open === c.index) return;
     document.querySelectorAll("#table tr.open").forEach((tr) => tr.classList.remove("open"));
     byId("detail").hidden = !c;
     if (!c) { open = null; if (opener && opener.isConnected) opener.focus(); opener = null; return; }
@@ -261,8 +269,8 @@
   byId("filters").addEventListener("submit", (event) => event.preventDefault());
   byId("filters").addEventListener("reset", () => setTimeout(filter));
   byId("more").addEventListener("click", () => { state.shown = Infinity; render(); });
-  byId("close").addEventListener("click", () => { location.hash = ""; });
-  addEventListener("keydown", (event) => { if (event.key === "Escape" && open != null) location.hash = ""; });
+  byId("close").addEventListener("click", () => go(""));
+  addEventListener("keydown", (event) => { if (event.key === "Escape" && open != null) go(""); });
   addEventListener("hashchange", route);
   heads(); render(); tiles(); distribution(); savedAgainstLost(); categories(); trend(); decay();
   if (data.problems.length) {

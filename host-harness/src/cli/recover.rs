@@ -117,9 +117,9 @@ fn fitting(found: &Recovered, most: u32) -> Option<String> {
     }
 }
 
-/// What the last compaction of the session lost, from the notes of today and yesterday.
+/// What the last compaction of the session lost, from the notes of today, yesterday and the checkpoint's own day.
 fn lost_facts(notes: &FolderNotes, now: LocalTime, header: &Header) -> Result<Vec<String>> {
-    for date in dates(now) {
+    for date in dates(now).into_iter().chain([header.taken.date()]) {
         if let Some(note) = notes.note(&date)?
             && let Some((_, facts)) = recovered::last_entry(&note, &header.session_key)
         {

@@ -60,6 +60,9 @@ pub(super) struct ScanArgs {
     /// Neither use nor write what earlier scans found.
     #[arg(long)]
     no_cache: bool,
+    /// Keep what was found in DIR instead of the user's cache folder.
+    #[arg(long, value_name = "DIR", conflicts_with = "no_cache")]
+    cache: Option<PathBuf>,
     /// The plugin's settings: a file with one JSON object.
     #[arg(long, value_name = "FILE")]
     settings: Option<PathBuf>,
@@ -106,7 +109,11 @@ pub(super) fn run(args: &ScanArgs) -> Result<Outcome> {
         plugin: &plugin,
         settings,
         format: args.format,
-        cache: if args.no_cache { None } else { Cache::of_user() },
+        cache: match &args.cache {
+            _ if args.no_cache => None,
+            Some(folder) => Some(Cache::in_folder(folder.clone())),
+            None => Cache::of_user(),
+        },
         clock: now(),
         control: control.clone(),
         progress: Progress::default(),
@@ -206,13 +213,13 @@ fn show(args: &ScanArgs, scanned: &Scanned, took: &Took) -> Result<Outcome> {
         }
     }
     out.flush()?;
-    tell_problems(scanned);
+    let damaged = tell_problems(scanned);
     let missed = rows.iter().any(|row| Outcome::of(row.compaction.score, args.fail_under) == Outcome::BelowLimit);
     // What could not be read must not look like success; a missed limit says more.
-    Ok(match (missed, scanned.problems.is_empty()) {
+    Ok(match (missed, damaged) {
         (true, _) => Outcome::BelowLimit,
-        (false, true) => Outcome::Fine,
-        (false, false) => Outcome::BadInput,
+        (false, false) => Outcome::Fine,
+        (false, true) => Outcome::BadInput,
     })
 }
 
@@ -380,8 +387,9 @@ fn closing(out: &mut impl Write, scanned: &Scanned, rows: &[Row<'_>], took: &Too
     Ok(())
 }
 
-/// What could not be read goes to standard error, by name.
-fn tell_problems(scanned: &Scanned) {
+/// What could not be read, or only in part, goes to standard error by name; gives whether there was any.
+fn tell_problems(scanned: &Scanned) -> bool {
+    let mut damaged = !scanned.problems.is_empty();
     for problem in scanned.problems.iter().take(LISTED_PROBLEMS) {
         anstream::eprintln!("{}: {}", problem.path, terminal::plain(&problem.why, 400));
     }
@@ -394,6 +402,7 @@ fn tell_problems(scanned: &Scanned) {
         }
         for session in &file.sessions {
             let stats = &session.stats;
+            damaged |= stats.broken_lines > 0 || stats.oddities.duplicate_ids > 0 || stats.oddities.cycles > 0;
             for broken in stats.broken.iter().take(3) {
                 anstream::eprintln!("{}: line {}: {}", file.path, broken.line, terminal::plain(&broken.why, 300));
             }
@@ -409,4 +418,5 @@ fn tell_problems(scanned: &Scanned) {
             }
         }
     }
+    damaged
 }

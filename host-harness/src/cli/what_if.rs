@@ -188,7 +188,10 @@ fn try_way(args: &WhatIfArgs, plugin: &dyn Plugin, reviewed: &Reviewed, way: Way
         ..real.clone()
     };
     let (report, _) = fire(plugin, &Services::new(MemoryNotes::default()), &reviewed.before, &after);
-    Came { way, score: report.and_then(|report| report.score), tokens_after, messages_kept: kept.len() }
+    // Where the real one cannot be judged, nothing can be compared to it.
+    let known = reviewed.report.as_ref().is_some_and(|report| report.score.is_some());
+    let score = report.and_then(|report| report.score).filter(|_| known);
+    Came { way, score, tokens_after, messages_kept: kept.len() }
 }
 
 /// The messages that the plan of the budget keeps, and with a summary those that the real compaction kept too.
@@ -245,7 +248,7 @@ fn row(out: &mut impl Write, name: &str, of: &[&Compared]) -> Result<()> {
         } else {
             format!("{:.1}", scores.iter().sum::<f64>() / scores.len() as f64)
         };
-        write!(out, " {:>18}", format!("{score} {DIM}~{}{DIM:#}", thousands(tokens)))?;
+        write!(out, " {:>18}", format!("{score} ~{}", thousands(tokens)))?;
     }
     writeln!(out)?;
     Ok(())

@@ -135,6 +135,17 @@ impl Folder {
         Ok(())
     }
 
+    /// Keeps a file under another name in another folder too, durably, without writing it anew where the file system can.
+    pub(super) fn keep_as(&self, name: &str, folder: &Folder, kept: &str, bytes: &[u8]) -> Result<(), HostError> {
+        self.file_len(name)?;
+        match self.dir.hard_link(name, &folder.dir, kept) {
+            Ok(()) => folder.sync(),
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
+            // A file system without links, or a file that changed hands: its bytes are at hand.
+            Err(_) => folder.replace(kept, &[bytes]),
+        }
+    }
+
     /// Appends to a file in one write. Room is reserved first, so a full disk leaves no half entry.
     pub(super) fn append(&self, name: &str, bytes: &[u8]) -> Result<(), HostError> {
         let place = self.place(name);
@@ -149,16 +160,20 @@ impl Folder {
         if new { self.sync() } else { Ok(()) }
     }
 
-    /// Removes a file, if it stands there.
+    /// Removes a file durably, if it stands there.
     pub(super) fn remove(&self, name: &str) -> Result<(), HostError> {
-        let place = self.place(name);
+        if self.remove_in_cache(name)? { self.sync() } else { Ok(()) }
+    }
+
+    /// The same without waiting for the disk; tells whether it stood there.
+    pub(super) fn remove_in_cache(&self, name: &str) -> Result<bool, HostError> {
         if self.file_len(name)?.is_none() {
-            return Ok(());
+            return Ok(false);
         }
         match self.dir.remove_file(name) {
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
-            Err(error) => Err(host_error("remove", &place, &error)),
-            Ok(()) => self.sync(),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(host_error("remove", &self.place(name), &error)),
+            Ok(()) => Ok(true),
         }
     }
 

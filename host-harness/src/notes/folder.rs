@@ -187,7 +187,7 @@ impl NoteStore for FolderNotes {
     fn clear_state(&mut self, session_key: &str, slot: &str) -> Result<(), HostError> {
         check_state_name(session_key, slot)?;
         match self.existing_below_memory(PRIVATE)? {
-            Some(private) => private.remove(&state_name(session_key, slot)),
+            Some(private) => private.remove_in_cache(&state_name(session_key, slot)).map(|_| ()),
             None => Ok(()),
         }
     }
@@ -219,7 +219,7 @@ impl NoteStore for FolderNotes {
             && before != text.as_bytes()
             && !before.trim_ascii().is_empty()
         {
-            keep_earlier(&memory.made(EARLIER)?, &before, keep)?;
+            keep_earlier(&memory, &before, keep)?;
         }
         memory.replace(CHECKPOINT, &[text.as_bytes()])?;
         Ok(memory.place(CHECKPOINT))
@@ -249,9 +249,10 @@ fn is_of(checkpoint: &str, session_key: &str) -> bool {
 }
 
 /// Keeps a checkpoint that is about to be replaced, and as many before it as there is room for.
-fn keep_earlier(earlier: &Folder, text: &[u8], keep: Retention) -> Result<(), HostError> {
+fn keep_earlier(memory: &Folder, text: &[u8], keep: Retention) -> Result<(), HostError> {
+    let earlier = memory.made(EARLIER)?;
     earlier.sweep()?;
-    earlier.replace(&earlier_name(text), &[text])?;
+    memory.keep_as(CHECKPOINT, &earlier, &earlier_name(text), text)?;
     let files = earlier.files()?;
     let mut count = files.len();
     let mut bytes: u64 = files.iter().map(|(_, len)| len).sum();

@@ -3,6 +3,7 @@
 //! Text from a conversation is data here too: control characters never reach the terminal.
 
 use anstyle::{AnsiColor, Style};
+use compact_review::event::LocalTime;
 use compact_review::report::{Category, Finding, Report, Status, Verdict, WriteTarget};
 use std::io::{self, Write};
 
@@ -66,7 +67,8 @@ fn lost(out: &mut impl Write, findings: &[Finding], most: usize) -> io::Result<(
         };
         let text = plain(&finding.text, TEXT_WIDTH);
         writeln!(out, "  {style}{word}{style:#} {:<14} {text}", finding.kind.name())?;
-        let source = plain(&finding.message_id, 40);
+        let when = finding.at.map(|at| format!(" {} UTC", minute(at)));
+        let source = format!("{}{}", plain(&finding.message_id, 40), when.unwrap_or_default());
         let values = plain(&finding.values.join(" "), 60);
         let gap = if values.is_empty() { "" } else { " · " };
         writeln!(out, "  {DIM}{:>7} {} {source}{gap}{values} · {}{DIM:#}", "", speaker(finding), finding.id)?;
@@ -162,6 +164,12 @@ fn speaker(finding: &Finding) -> &'static str {
     }
 }
 
+/// Date and time of a message, in UTC: the report does not know the user's clock.
+fn minute(at: i64) -> String {
+    let time = LocalTime { unix_ms: at, utc_offset_minutes: 0 };
+    format!("{} {}", time.date(), time.clock())
+}
+
 /// How a verdict is coloured.
 pub fn verdict_style(verdict: Verdict) -> Style {
     match verdict {
@@ -184,6 +192,29 @@ mod tests {
     #[test]
     fn long_text_is_cut_on_a_character() {
         assert_eq!(plain("日本語テキスト", 3), "日本語…");
+    }
+
+    #[test]
+    fn a_lost_fact_shows_its_source_and_when_it_was_said() {
+        let finding = Finding {
+            id: "s1".to_string(),
+            kind: compact_review::report::Kind::Constraint,
+            text: "Never push on Fridays.".to_string(),
+            values: Vec::new(),
+            message_id: "m7".to_string(),
+            role: compact_review::event::Role::User,
+            at: Some(1_795_000_000_000),
+            salience: 0.9,
+            status: Status::Altered,
+            summary_says: Some("Always push on Fridays.".to_string()),
+            why: Vec::new(),
+        };
+        let mut out = Vec::new();
+        assert!(lost(&mut out, &[finding], 5).is_ok());
+        let shown = anstream::adapter::strip_bytes(&out).to_string();
+        for part in ["altered", "Never push on Fridays.", "user m7 2026-11-18 11:06 UTC", "Always push on Fridays."] {
+            assert!(shown.contains(part), "{part}: {shown}");
+        }
     }
 
     #[test]

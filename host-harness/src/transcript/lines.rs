@@ -6,7 +6,7 @@ use super::peek::Peek;
 use super::{Control, TranscriptError};
 use memchr::memchr;
 use serde::Deserialize;
-use std::io::Read;
+use std::io::{BufReader, Read};
 
 /// Longer lines are not held. Codex was seen to write lines of 7 MB (a compaction with its images), and the plugin
 /// takes 32 MiB at once.
@@ -75,7 +75,7 @@ impl Lines {
                 self.unfinished = true;
                 return Ok(Some(RawLine::Whole { number: self.number, bytes: &self.buffer[from..to] }));
             }
-            if searched > MAX_LINE_BYTES {
+            if searched >= MAX_LINE_BYTES {
                 return self.pass_by().map(Some);
             }
             self.fill()?;
@@ -90,7 +90,7 @@ impl Lines {
             (self.start, self.end) = (0, self.end - self.start);
         }
         if self.end == self.buffer.len() {
-            self.buffer.resize(self.buffer.len() * 2, 0);
+            self.buffer.resize((self.buffer.len() * 2).min(MAX_LINE_BYTES + CHUNK), 0);
         } else if self.buffer.len() > CHUNK && self.end < CHUNK / 2 {
             // A long line is behind us: its room is given back.
             self.buffer.truncate(CHUNK);
@@ -118,7 +118,7 @@ impl Lines {
             failed: None,
         };
         let peek = {
-            let mut json = serde_json::Deserializer::from_reader(&mut passing);
+            let mut json = serde_json::Deserializer::from_reader(BufReader::with_capacity(CHUNK, &mut passing));
             Peek::deserialize(&mut json).map(Box::new).map_err(|error| format!("not JSON: {error}"))
         };
         // Whatever the reader did not want.
