@@ -227,3 +227,15 @@ fn help_version_and_completions_are_there() {
     assert!(stdout(&run(&["completions", "bash"])).contains("compact-review"));
     assert_eq!(run(&["nonsense"]).status.code(), Some(2));
 }
+
+#[test]
+fn the_component_itself_comes_out_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("component.wasm");
+    assert!(run(&["component", "--output", path.to_str().unwrap()]).status.success());
+    assert_eq!(std::fs::read(&path).unwrap(), host_harness::runtime::COMPONENT);
+    assert_eq!(run(&["component"]).stdout, host_harness::runtime::COMPONENT);
+    let nowhere = run(&["component", "--output", folder.path().join("no/such").to_str().unwrap()]);
+    assert_eq!(nowhere.status.code(), Some(2));
+    assert!(stderr(&nowhere).contains("cannot write"), "{}", stderr(&nowhere));
+}
