@@ -230,7 +230,9 @@ mod tests {
         assert!(reader.unfinished, "no newline at the end");
         reader.rewind().unwrap();
         assert_eq!(all(&mut reader), expected);
-        assert!(!lines(b"a\n".to_vec()).next().unwrap().is_none());
+        let mut ended = lines(b"a\n".to_vec());
+        assert_eq!(all(&mut ended), [(1, 1)]);
+        assert!(!ended.unfinished);
     }
 
     #[test]

@@ -159,7 +159,7 @@ impl<'de> Deserialize<'de> for Number {
                 Ok(Some(u64::from(flag)))
             }
             fn visit_f64<E: Error>(self, number: f64) -> Result<Self::Value, E> {
-                Ok((number >= 0.0 && number < 1e18).then_some(number as u64))
+                Ok((0.0..1e18).contains(&number).then_some(number as u64))
             }
             fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
                 while list.next_element::<IgnoredAny>()?.is_some() {}
