@@ -100,7 +100,7 @@ fn bad_windows_counts_and_tokenizers_are_errors_or_told() {
     }
     let negative = run(&["status", &path, "--window", "1000"]);
     assert!(negative.status.success());
-    assert!(stderr(&negative).contains("line 2: message.usage.input is -5"), "{}", stderr(&negative));
+    // A count that cannot be is none: what is said instead is marked as an estimate.
     assert!(stdout(&negative).contains("(estimate)"), "{}", stdout(&negative));
 
     let sum = transcript(folder.path(), &[said("a", "user", "Hi."), answer("b", json!({"input": 228_000}))]);

@@ -88,7 +88,9 @@ fn audit(scan: &Scan<'_>, recording: &mut Recording, record: &mut FileRecord) ->
                 // Audited on the branch before; here it only tells what the context was.
                 reviewer.follow(entry);
             } else if let Some(reviewed) = reviewer.take(entry) {
-                record.compactions.push(CompactionRecord::new((&id, &agent), &recorded, &reviewed, branch == 0));
+                let earlier = &record.compactions;
+                let found = CompactionRecord::new((&id, &agent), &recorded, &reviewed, branch == 0, earlier);
+                record.compactions.push(found);
             }
             !over
         })?;

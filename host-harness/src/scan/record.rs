@@ -172,11 +172,20 @@ impl Problem {
 }
 
 impl CompactionRecord {
-    /// What is kept of an audit.
-    pub fn new(session: (&str, &str), recorded: &RecordedCompaction, reviewed: &Reviewed, active: bool) -> Self {
+    /// What is kept of an audit. `earlier` are the compactions before it: what they lost is looked for again, and its
+    /// message is no longer at hand.
+    pub fn new(
+        session: (&str, &str),
+        recorded: &RecordedCompaction,
+        reviewed: &Reviewed,
+        active: bool,
+        earlier: &[CompactionRecord],
+    ) -> Self {
         let report = reviewed.report.as_ref();
         let lost = report.map(|report| report.lost.as_slice()).unwrap_or_default();
-        let (facts, sources) = facts(lost, reviewed);
+        let earlier: Vec<&LostFact> =
+            earlier.iter().filter(|record| record.session_id == session.0).flat_map(|record| &record.lost).collect();
+        let (facts, sources) = facts(lost, reviewed, &earlier);
         let mut hasher = DefaultHasher::new();
         recorded.summary.hash(&mut hasher);
         let encrypted =
@@ -224,7 +233,7 @@ fn shown(text: &str, most: usize) -> String {
     cut(&redact(text), most).into_owned()
 }
 
-fn facts(lost: &[Finding], reviewed: &Reviewed) -> (Vec<LostFact>, Vec<SourceMessage>) {
+fn facts(lost: &[Finding], reviewed: &Reviewed, earlier: &[&LostFact]) -> (Vec<LostFact>, Vec<SourceMessage>) {
     let messages: HashMap<&str, usize> =
         reviewed.before.messages.iter().enumerate().map(|(index, message)| (message.id.as_str(), index)).collect();
     let mut sources = Vec::new();
@@ -247,10 +256,20 @@ fn facts(lost: &[Finding], reviewed: &Reviewed) -> (Vec<LostFact>, Vec<SourceMes
             values: finding.values.iter().map(|value| redact(value).into_owned()).collect(),
             salience: finding.salience,
             source,
-            excerpt: message.map(|message| excerpt(&message.text, finding)).unwrap_or_default(),
+            excerpt: match message {
+                Some(message) => excerpt(&message.text, finding),
+                None => carried(finding, earlier),
+            },
             summary_says: finding.summary_says.as_deref().map(|says| redact(says).into_owned()),
         }
     });
     let facts = facts.collect();
     (facts, sources)
+}
+
+/// Where a fact stood that an earlier compaction lost; its own words, where that was not kept.
+fn carried(finding: &Finding, earlier: &[&LostFact]) -> Excerpt {
+    let text = redact(&finding.text);
+    let known = earlier.iter().rev().find(|fact| fact.text == text);
+    known.map(|fact| fact.excerpt.clone()).unwrap_or_else(|| Excerpt { fact: text.into_owned(), ..Excerpt::default() })
 }
