@@ -1,7 +1,7 @@
 //! Is it still there: matching, score, verdict.
 //!
-//! [`review`] judges each signal of the ledger by the summary ([`judge`]), lists what was lost by importance
-//! ([`findings`]), sums it up ([`score`]) and says whether the summary is one at all ([`verdict`]).
+//! [`review`] judges each signal of the ledger by the summary (`judge`), lists what was lost by importance
+//! (`findings`), sums it up (`score`) and says whether the summary is one at all (`verdict`).
 
 use crate::checkpoint::recovery::{self, recovery_text};
 use crate::config::Settings;
