@@ -5,7 +5,7 @@
 //! | [`token`] | words, numbers, identifiers (whole and in parts), CJK runs: ranges and hashes, nothing allocated |
 //! | [`stem`] | which forms are one word |
 //! | [`lexicon`] | how common a word is, irregular forms, small synonym classes |
-//! | [`unit`] | sentences, bullets, headings, table rows, code lines |
+//! | [`mod@unit`] | sentences, bullets, headings, table rows, code lines |
 //! | [`cue`] | polarity, status and modality words |
 //! | [`fold`] | case, diacritics, full-width forms |
 //!
