@@ -7,7 +7,7 @@ CASES is a folder of case files (*.json: messages, firstKept, summary; facts wit
 and status, or `needed`, the names that the session used again). `target/release/examples/salience_features` must be
 built. Statements: which sentences state a fact that readers call important or critical? Names: which of the names that
 the summary lacks were needed again? Both are logistic regressions with a ridge towards weights set by hand, the
-classes balanced within each case. Every figure printed is of cases whose whole project was left out of the fit.
+classes balanced within each case. Every figure printed is of cases whose whole session was left out of the fit; other sessions of the same people stay in it.
 Standard library only; the same input gives the same weights.
 """
 import glob, json, math, os, re, subprocess, sys
@@ -31,8 +31,8 @@ def need(fact):
     levels = [LEVEL[fact["criticality"]]] + ([LEVEL[fact["second"]["need"]]] if fact.get("second") else [])
     return min(levels) >= 2 and fact["class"] == "fact"
 
-def project(case):
-    """Sessions of one project speak alike: they are left out together."""
+def session(case):
+    """What is left out together: a session, with all compactions of it."""
     return str(case.get("origin", case["id"])).split("#")[0] if case["suite"] == "real" else case["id"].split("-")[0]
 
 def load(folder):
@@ -55,14 +55,14 @@ def load(folder):
                 x = [0.0] * (2 * len(PRIOR)); shift = 0 if s["role"] == "user" else len(PRIOR)
                 for k, v in s["features"]: x[shift + k] = v
                 rows.append((x, label, mass if not label else 1.0))
-            statements.append((case["id"], project(case), rows))
+            statements.append((case["id"], session(case), rows))
         else:
             rows = []
             for n in got["names"]:
                 if n["text"].split("/")[-1] in case["summary"]: continue
                 label = int(any(w in n["text"] for w in case["needed"]))
                 rows.append(([v for _, v in n["features"]], label, 1.0))
-            names.append((case["id"], project(case), rows))
+            names.append((case["id"], session(case), rows))
     return statements, names
 
 def solve(a, b):
@@ -110,7 +110,7 @@ def report(title, cases, prior, ridge, top):
     table = [t for t in table if t[1]]
     mean = lambda k, j: sum(t[k][j] for t in table) / len(table)
     better = sum(t[2][1] > t[1][1] for t in table), sum(t[2][1] < t[1][1] for t in table)
-    print(f"{title}: AUROC by hand {mean(1, 0):.3f}, fitted on other projects {mean(2, 0):.3f}; "
+    print(f"{title}: AUROC by hand {mean(1, 0):.3f}, fitted on other sessions {mean(2, 0):.3f}; "
           f"in the first {top} by hand {mean(1, 1):.3f}, fitted {mean(2, 1):.3f}; better in {better[0]} cases, worse in {better[1]}")
     if "--verbose" in sys.argv:
         for name, a, b in table: print(f"  {name:<14} AUROC {a[0]:.3f} -> {b[0]:.3f}   first {top} {a[1]:.3f} -> {b[1]:.3f}")

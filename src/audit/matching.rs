@@ -391,12 +391,17 @@ impl<'a> Index<'a> {
             }
         }
         detail.names = if names > 0.0 { named / names } else { detail.exact };
+        // Bit `n` of `joined`: the words `n` and `n + 1` share a sentence.
+        let (mut joined, mut run) = (0u64, 0);
+        for at in &scratch.touched {
+            let get = |list: &[u64]| list.get(*at as usize).copied().unwrap_or(0);
+            let held = get(&scratch.exact) | get(&scratch.akin);
+            joined |= held & (held >> 1);
+            run = longest_run(held).max(run);
+        }
         let pairs = fact.words.len().saturating_sub(1);
-        let together = |index: usize| scratch.exact.iter().zip(&scratch.akin).any(|(e, a)| ((e | a) >> index) & 3 == 3);
-        let joined = (0..pairs).filter(|index| together(*index)).count();
-        detail.pairs = if pairs > 0 { joined as f32 / pairs as f32 } else { detail.exact };
+        detail.pairs = if pairs > 0 { joined.count_ones() as f32 / pairs as f32 } else { detail.exact };
         detail.last = fact.words.len().checked_sub(1).is_none_or(has);
-        let run = scratch.exact.iter().zip(&scratch.akin).map(|(e, a)| longest_run(e | a)).max().unwrap_or(0);
         detail.words = fact.words.len();
         detail.run = run as f32 / detail.words.max(1) as f32;
         detail
