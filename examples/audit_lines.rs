@@ -6,7 +6,7 @@
 use compact_review::audit::{probe, review};
 use compact_review::config::Settings;
 use compact_review::event::{AfterCompaction, BeforeCompaction};
-use compact_review::host::{Host, HostError, LogLevel, NoteEntry, NotePlace};
+use compact_review::host::{Host, HostError, LogLevel, NoteEntry, NotePlace, Retention};
 use compact_review::report::Alert;
 use compact_review::signal::{Ledger, survey};
 use serde_json::{Value, json};
@@ -37,7 +37,10 @@ impl Host for Quiet {
     fn read_checkpoint(&mut self, _: &str) -> Result<Option<String>, HostError> {
         Ok(None)
     }
-    fn write_checkpoint(&mut self, _: &str, _: &str) -> Result<String, HostError> {
+    fn read_note(&mut self, _: &str, _: &str) -> Result<Option<String>, HostError> {
+        Ok(None)
+    }
+    fn write_checkpoint(&mut self, _: &str, _: &str, _: Retention) -> Result<String, HostError> {
         Ok(String::new())
     }
     fn append_note(&mut self, _: &NoteEntry) -> Result<NotePlace, HostError> {

@@ -174,7 +174,11 @@ fn the_page_is_readable_in_the_dark_and_on_a_phone() {
         browser.ask("getComputedStyle(document.querySelector('.facts-sources')).gridTemplateColumns.split(' ').length");
     assert_eq!(columns, 1);
     browser.click(".facts li:nth-child(2) .fact");
-    assert_eq!(browser.ask("document.querySelector('.facts li:nth-child(2) .source mark') !== null"), true, "below its fact");
+    assert_eq!(
+        browser.ask("document.querySelector('.facts li:nth-child(2) .source mark') !== null"),
+        true,
+        "below its fact"
+    );
     // Every control has a name for a screen reader.
     let nameless = "[...document.querySelectorAll('button, input, select')].filter(e => !(e.textContent.trim() || e.labels?.length || e.ariaLabel)).length";
     assert_eq!(browser.ask(nameless), 0);

@@ -209,10 +209,18 @@ fn in_the_night_the_note_of_yesterday_is_read_too() {
 fn after_a_reset_the_old_checkpoint_is_named_and_not_injected() {
     let mut host = Host::new();
     host.checkpoint(&CheckpointRequest { trigger: Trigger::Reset, ..request(messages()) });
-    let session = Session { session_id: Some("test-2".to_string()), ..session().session };
-    let outcome = host.start(&SessionStart { session, ..starting(0) });
+    let fresh = Session { session_id: Some("test-2".to_string()), ..session().session };
+    let outcome = host.start(&SessionStart { session: fresh.clone(), ..starting(0) });
     assert_eq!((outcome.recovery, outcome.truncation), (None, None));
     assert!(outcome.notices[0].contains("reset"), "{:?}", outcome.notices);
+    // What waits for the old transcript is not for the new one, nor is what it lost.
+    host.before(&before());
+    host.after(&after(Some(LOSSY)));
+    let call = component().before_prompt(&host.services, &fresh, NOW);
+    assert_eq!(host.take(call), None);
+    let said = vec![message("n1", Role::User, "Please paint the fence of the harbour green.")];
+    let outcome = host.before(&BeforeCompaction { session: fresh, messages: said, now: later(9), ..before() });
+    assert!(!outcome.writes[0].text.contains("Fridays"), "{}", outcome.writes[0].text);
 }
 
 #[test]

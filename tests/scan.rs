@@ -209,7 +209,7 @@ fn files_without_permission_are_named() {
     let place = Place::new();
     write(place.path(), "good.jsonl", lines(&recorded::openclaw("good")));
     let path = write(place.path(), "locked.jsonl", lines(&recorded::openclaw("locked")));
-    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0)).unwrap();
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o000)).unwrap();
     if std::fs::File::open(&path).is_ok() {
         eprintln!("not tested: this user may read everything");
         return;

@@ -3,7 +3,7 @@
 //! | module | does |
 //! |---|---|
 //! | [`walk`] | which files there are |
-//! | [`file`] | one file: reads it and audits its compactions |
+//! | [`mod@file`] | one file: reads it and audits its compactions |
 //! | [`record`] | what is kept of an audit: bounded, without secrets |
 //! | [`cache`] | what was found before, by content |
 

@@ -1,7 +1,7 @@
 //! Recorded sessions of several tools, read in bounded memory.
 //!
-//! A transcript is read twice. The first look at each line ([`peek`]) tells what it is and where it hangs in the tree
-//! ([`tree`]); then only the lines that matter are read whole ([`entry`]), along the branch that was really active.
+//! A transcript is read twice. The first look at each line (`peek`) tells what it is and where it hangs in the tree
+//! (`tree`); then only the lines that matter are read whole (`entry`), along the branch that was really active.
 //! A line that cannot be read is counted and named, never fatal. Images, hidden reasoning and encrypted parts are
 //! counted and never printed.
 

@@ -9,6 +9,7 @@ use crate::redact::redact;
 use crate::report::{Finding, Kind, Status};
 use crate::signal::weights::{FAMILY, MAX_MEMBERS, MAX_TEXT, NAME_BANDS, NAME_LINE, NAMES_TOP};
 use crate::signal::{Ledger, Member, bounded, names};
+use std::collections::HashMap;
 
 /// Which messages still stand verbatim.
 pub struct Retained {
@@ -114,14 +115,13 @@ fn name_lines(judgements: &[Judgement<'_>]) -> Vec<Finding> {
         let (now, later) = rest.split_at(band.min(rest.len()));
         rest = later;
         // Within a band families stay together; the order of the first of each decides.
-        let mut order: Vec<&str> = Vec::new();
+        let mut order: HashMap<&str, usize> = HashMap::new();
         for (_, family) in now {
-            if !order.contains(&family.signal.id.as_str()) {
-                order.push(&family.signal.id);
-            }
+            let next = order.len();
+            order.entry(&family.signal.id).or_insert(next);
         }
         let mut sorted = now.to_vec();
-        sorted.sort_by_key(|(_, family)| order.iter().position(|id| *id == family.signal.id));
+        sorted.sort_by_cached_key(|(_, family)| order.get(family.signal.id.as_str()).copied());
         pack(&sorted, top, &mut lines);
     }
     lines

@@ -90,10 +90,14 @@ fn place_of(
 ) -> Option<(usize, String)> {
     let form = names::form(&member.text);
     let mut best: Option<(f64, usize, &str)> = None;
-    for at in member.company.iter().filter_map(|word| holders.get(word)).flatten() {
-        let Some(sentence) = sentences.get(*at) else { continue };
-        let own = fit(&member.company, sentence);
-        if own < COMPANY || best.is_some_and(|(known, _, _)| known >= own) {
+    let mut held: Vec<usize> = member.company.iter().filter_map(|word| holders.get(word)).flatten().copied().collect();
+    held.sort_unstable();
+    for run in held.chunk_by(|a, b| a == b) {
+        let own = run.len() as f64 / member.company.len() as f64;
+        let Some((at, sentence)) = run.first().and_then(|at| sentences.get(*at).map(|sentence| (at, sentence))) else {
+            continue;
+        };
+        if run.len() < MIN_WORDS || own < COMPANY || best.is_some_and(|(known, _, _)| known >= own) {
             continue;
         }
         let instead = sentence.names.iter().find(|(other, text)| {

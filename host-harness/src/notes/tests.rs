@@ -232,3 +232,42 @@ fn what_a_killed_writer_left_is_swept_away() {
     workspace.notes().write_checkpoint("k", "text", KEEP).unwrap();
     assert!(!workspace.path(".unfinished-1-0").exists());
 }
+
+#[test]
+fn a_state_that_a_power_cut_left_in_part_is_none() {
+    let workspace = Workspace::new();
+    let mut notes = workspace.notes();
+    notes.save_state("key\nof two lines", "signals", b"one\ntwo\n\nthree").unwrap();
+    assert_eq!(notes.load_state("key\nof two lines", "signals").unwrap().as_deref(), Some(&b"one\ntwo\n\nthree"[..]));
+    let folder = workspace.path(".compact-review");
+    let file = fs::read_dir(&folder).unwrap().flatten().find(|file| file.file_name() != "lock").unwrap().path();
+    let whole = fs::read(&file).unwrap();
+    for length in 0..whole.len() {
+        fs::write(&file, &whole[..length]).unwrap();
+        assert_eq!(notes.load_state("key\nof two lines", "signals").unwrap(), None, "cut to {length} bytes");
+    }
+    let mut other = whole.clone();
+    *other.last_mut().unwrap() ^= 1;
+    fs::write(&file, other).unwrap();
+    assert_eq!(notes.load_state("key\nof two lines", "signals").unwrap(), None);
+}
+
+#[test]
+fn each_session_reads_its_own_checkpoint() {
+    let of = |key: &str, at: usize| checkpoint_text(at).replace("\"k\"", &format!("\"{key}\""));
+    let workspace = Workspace::new();
+    let folder: &mut dyn NoteStore = &mut workspace.notes();
+    let memory: &mut dyn NoteStore = &mut MemoryNotes::default();
+    for notes in [folder, memory] {
+        for (key, at) in [("a", 1), ("a", 2), ("b", 3)] {
+            notes.write_checkpoint(key, &of(key, at), KEEP).unwrap();
+        }
+        assert_eq!(notes.read_checkpoint("a").unwrap(), Some(of("a", 2)));
+        assert_eq!(notes.read_checkpoint("b").unwrap(), Some(of("b", 3)));
+        assert_eq!(
+            notes.read_checkpoint("c").unwrap(),
+            Some(of("b", 3)),
+            "the active one, whose first line says whose it is"
+        );
+    }
+}

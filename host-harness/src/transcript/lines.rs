@@ -2,7 +2,7 @@
 //!
 //! A line that is too long to be held is still looked at while it passes by, so that it keeps its place in the tree.
 
-use super::peek::Peek;
+use super::peek::{Outline, Peek};
 use super::{Control, TranscriptError};
 use memchr::memchr;
 use serde::Deserialize;
@@ -119,7 +119,9 @@ impl Lines {
         };
         let peek = {
             let mut json = serde_json::Deserializer::from_reader(BufReader::with_capacity(CHUNK, &mut passing));
-            Peek::deserialize(&mut json).map(Box::new).map_err(|error| format!("not JSON: {error}"))
+            Outline::deserialize(&mut json)
+                .map(|outline| Box::new(Peek::from(outline)))
+                .map_err(|error| format!("not JSON: {error}"))
         };
         // Whatever the reader did not want.
         let mut rest = [0; 8192];
@@ -230,7 +232,9 @@ mod tests {
         assert!(reader.unfinished, "no newline at the end");
         reader.rewind().unwrap();
         assert_eq!(all(&mut reader), expected);
-        assert!(!lines(b"a\n".to_vec()).next().unwrap().is_none());
+        let mut ended = lines(b"a\n".to_vec());
+        assert_eq!(all(&mut ended), [(1, 1)]);
+        assert!(!ended.unfinished);
     }
 
     #[test]

@@ -159,7 +159,7 @@ impl<'de> Deserialize<'de> for Number {
                 Ok(Some(u64::from(flag)))
             }
             fn visit_f64<E: Error>(self, number: f64) -> Result<Self::Value, E> {
-                Ok((number >= 0.0 && number < 1e18).then_some(number as u64))
+                Ok((0.0..1e18).contains(&number).then_some(number as u64))
             }
             fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
                 while list.next_element::<IgnoredAny>()?.is_some() {}
@@ -287,6 +287,61 @@ peek_object!(Peek;
     "payload" => |peek, map| { peek.payload = Some(map.next_value()?); Ok(()) },
     "content" => |peek, map| { peek.content = Some(map.next_value::<Content>()?.0); Ok(()) },
 );
+
+/// The place of a line that is too long to be held. Its texts are skipped while they stream by, where a [`Peek`] would
+/// hold each of them for a moment.
+#[derive(Default, serde::Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct Outline<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Text<'a>,
+    #[serde(borrow)]
+    id: Text<'a>,
+    #[serde(borrow)]
+    uuid: Text<'a>,
+    #[serde(borrow, alias = "parentUuid")]
+    parent_id: Option<Text<'a>>,
+    #[serde(borrow)]
+    session_id: Text<'a>,
+    #[serde(borrow)]
+    role: Text<'a>,
+    is_sidechain: Flag,
+    is_compact_summary: Flag,
+    tool_use_result: Option<IgnoredAny>,
+    #[serde(borrow)]
+    message: Option<InnerOutline<'a>>,
+    #[serde(borrow)]
+    payload: Option<InnerOutline<'a>>,
+}
+
+#[derive(Default, serde::Deserialize)]
+#[serde(default)]
+struct InnerOutline<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Text<'a>,
+    #[serde(borrow)]
+    role: Text<'a>,
+}
+
+impl<'a> From<Outline<'a>> for Peek<'a> {
+    fn from(outline: Outline<'a>) -> Peek<'a> {
+        let inner = |inner: InnerOutline<'a>| Inner { kind: inner.kind.0, role: inner.role.0, ..Inner::default() };
+        Peek {
+            kind: outline.kind.0,
+            id: outline.id.0,
+            uuid: outline.uuid.0,
+            parent: outline.parent_id.map(|parent| parent.0),
+            session_id: outline.session_id.0,
+            role: outline.role.0,
+            sidechain: outline.is_sidechain.0,
+            compact_summary: outline.is_compact_summary.0,
+            tool_result: outline.tool_use_result.is_some(),
+            message: outline.message.map(inner),
+            payload: outline.payload.map(inner),
+            ..Peek::default()
+        }
+    }
+}
 
 #[cfg(test)]
 mod tests {
