@@ -35,6 +35,8 @@ pub struct Name<'a> {
 
 const RUN: u8 = 1;
 const WORD: u8 = 2;
+/// Behind the first letter of a run these make it more than a word of a language.
+const UNLIKE_WORDS: u8 = 4;
 
 const CLASS: [u8; 256] = {
     let mut table = [0u8; 256];
@@ -42,7 +44,7 @@ const CLASS: [u8; 256] = {
     while byte < 128 {
         let b = byte as u8;
         if b.is_ascii_alphanumeric() || b == b'_' {
-            table[byte] = RUN | WORD;
+            table[byte] = if b.is_ascii_lowercase() { RUN | WORD } else { RUN | WORD | UNLIKE_WORDS };
         } else if matches!(b, b'-' | b'.' | b'/' | b':' | b'@' | b'~' | b'#') {
             table[byte] = RUN;
         }
@@ -64,17 +66,35 @@ pub fn names<'a>(text: &'a str, mut found: impl FnMut(Name<'a>)) {
             continue;
         }
         let start = at;
-        let mut wordy = false;
-        while at < bytes.len() && CLASS[bytes[at] as usize] & RUN != 0 {
-            wordy |= CLASS[bytes[at] as usize] & WORD != 0;
+        // All classes, and those behind the first byte; punctuation counts there only where a word follows it.
+        let (mut seen, mut inner, mut punctuation) = (CLASS[bytes[at] as usize], 0u8, 0u8);
+        if seen & WORD == 0 {
+            punctuation = UNLIKE_WORDS;
+        }
+        at += 1;
+        while at < bytes.len() {
+            let class = CLASS[bytes[at] as usize];
+            if class & RUN == 0 {
+                break;
+            }
+            seen |= class;
+            if class & WORD == 0 {
+                punctuation = UNLIKE_WORDS;
+            } else {
+                inner |= class | punctuation;
+            }
             at += 1;
         }
-        if !wordy || at - start < 3 {
+        if seen & WORD == 0 || at - start < 3 {
             continue;
         }
         if quoted_word(bytes, start, at) {
             let name = text.get(start..at).unwrap_or_default();
             found(Name { text: name, key: name, kind: NameKind::Symbol, start });
+            continue;
+        }
+        // Most runs are words of a language, and need no second look.
+        if inner & UNLIKE_WORDS == 0 && bytes[start].is_ascii_alphabetic() {
             continue;
         }
         // `\n` and `\t` inside quoted code: the letter belongs to the escape.

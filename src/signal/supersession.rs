@@ -9,6 +9,8 @@ use super::names;
 use super::prose::Statement;
 use crate::event::{Message, Role};
 
+/// What a statement must have to make something of an earlier one.
+const TURNING: u32 = REVERSAL | DONE | CONTRAST | DECISION | CURRENT | PROHIBITION | CORRECTION;
 /// So many rare words in common make one subject.
 const SAME_SUBJECT: usize = 2;
 /// So many make it surely one.
@@ -29,8 +31,9 @@ pub struct Fate {
 
 /// The fate of each statement, in order.
 pub fn fates(statements: &[Statement], messages: &[Message]) -> Vec<Fate> {
+    // Most statements turn nothing, and need not be found again.
     let mut carriers: HashedMap<Vec<u32>> = HashedMap::default();
-    for (at, statement) in statements.iter().enumerate() {
+    for (at, statement) in statements.iter().enumerate().filter(|(_, statement)| statement.cues & TURNING != 0) {
         for rare in statement.rare.iter().filter(|hash| **hash != 0) {
             carriers.entry(*rare).or_default().push(at as u32);
         }
