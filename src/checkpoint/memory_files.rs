@@ -132,8 +132,8 @@ fn signals(write: &Write, message: &Message, cues: &Cues, order: usize) -> Vec<S
     let ours = own::ours(&write.text);
     let text = own::without(&write.text, &ours);
     let mut found: Vec<Signal> = Vec::new();
-    let mut buffer = Vec::new();
-    prose::statements(&text, write.message as u32, cues, &mut buffer, |statement| {
+    let mut buffer = prose::Buffer::default();
+    prose::statements(&text, write.message as u32, cues, &mut buffer, |statement, _| {
         if let Some(said) = text.get(statement.start..statement.end).filter(|_| found.len() < SENTENCES) {
             found.push(signal(write, message, prose::kind(&statement, Role::Assistant), said, statement.cues));
         }

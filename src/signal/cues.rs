@@ -55,19 +55,20 @@ pub mod cue {
 }
 mod phrases;
 
+use super::inventory::HashedMap;
 use cue::*;
 use phrases::{PHRASES, RUNS};
 
 /// All phrases, ready to be looked up.
 pub struct Cues {
     /// By the hash of the first word: the other words and the meaning.
-    by_first: std::collections::HashMap<u64, Vec<(Vec<u64>, u32)>>,
+    by_first: HashedMap<Vec<(Vec<u64>, u32)>>,
 }
 
 impl Cues {
     /// Built once for a survey.
     pub fn new() -> Cues {
-        let mut by_first: std::collections::HashMap<u64, Vec<(Vec<u64>, u32)>> = std::collections::HashMap::new();
+        let mut by_first: HashedMap<Vec<(Vec<u64>, u32)>> = HashedMap::default();
         for (phrase, meaning) in PHRASES {
             let mut words = phrase.split(' ').map(word_hash);
             if let Some(first) = words.next() {

@@ -4,7 +4,7 @@ use super::names::{self, NameKind};
 use super::weights as w;
 use super::{Member, bounded};
 use crate::event::{Message, Role};
-use crate::text::{Place, Shape, lexicon, tokens};
+use crate::text::{Place, Shape, Token, lexicon};
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
@@ -111,15 +111,15 @@ impl Inventory {
     }
 
     /// Remembers the words of a statement beside the names in it.
-    pub fn company(&mut self, sentence: &str) {
+    pub fn company(&mut self, sentence: &str, tokens: &[Token]) {
         let Inventory { places, entries, words, .. } = self;
         words.clear();
-        tokens(sentence, |token| {
+        for token in tokens {
             let entry = lexicon::entry(token.hash);
             if token.place != Place::Part && token.shape == Shape::Word && entry.weight > COMPANY_COMMON {
                 words.push((token.start, company_hash(entry.base)));
             }
-        });
+        }
         if words.is_empty() {
             return;
         }

@@ -5,7 +5,7 @@ use super::names::{self, NameKind};
 use super::weights as w;
 use crate::event::Role;
 use crate::report::Kind;
-use crate::text::{Place, UnitKind, lexicon, tokens, units};
+use crate::text::{Place, Token, UnitKind, lexicon, tokens, units};
 
 /// A sentence that may be worth keeping.
 #[derive(Clone, Debug)]
@@ -38,6 +38,13 @@ pub struct Statement {
     pub brief: bool,
 }
 
+/// What is used again for each sentence.
+#[derive(Default)]
+pub struct Buffer {
+    words: Vec<u64>,
+    tokens: Vec<Token>,
+}
+
 /// Words that a person speaks stand within so many bytes of the start of a message.
 const SPOKEN: usize = 900;
 
@@ -50,8 +57,15 @@ const BRIEF: usize = 300;
 /// Where a terminal log shows the agent's thoughts below the user's words.
 const THOUGHTS: &str = "\n✻ ";
 
-/// Gives the statements of a message's text.
-pub fn statements(text: &str, message: u32, cues: &Cues, buffer: &mut Vec<u64>, mut found: impl FnMut(Statement)) {
+/// Gives the statements of a message's text, each
+/// with its tokens: whoever reads it further need not take it apart again.
+pub fn statements(
+    text: &str,
+    message: u32,
+    cues: &Cues,
+    buffer: &mut Buffer,
+    mut found: impl FnMut(Statement, &[Token]),
+) {
     let text = text.split(THOUGHTS).next().unwrap_or(text);
     let mut first = true;
     units(text, |unit| {
@@ -62,9 +76,11 @@ pub fn statements(text: &str, message: u32, cues: &Cues, buffer: &mut Vec<u64>, 
         if !is_prose(sentence) {
             return;
         }
-        buffer.clear();
-        words(sentence, |word| buffer.push(word));
-        let (bits, _) = cues.read(sentence, buffer);
+        buffer.words.clear();
+        words(sentence, |word| buffer.words.push(word));
+        let (bits, _) = cues.read(sentence, &buffer.words);
+        buffer.tokens.clear();
+        tokens(sentence, |token| buffer.tokens.push(token));
         let mut statement = Statement {
             message,
             start: unit.start,
@@ -80,18 +96,18 @@ pub fn statements(text: &str, message: u32, cues: &Cues, buffer: &mut Vec<u64>, 
             code: sentence.contains('`'),
             brief: text.len() <= BRIEF,
         };
-        read_words(sentence, &mut statement);
+        read_words(&buffer.tokens, &mut statement);
         if statement.words >= 2 {
             first = false;
-            found(statement);
+            found(statement, &buffer.tokens);
         }
     });
 }
 
-fn read_words(sentence: &str, statement: &mut Statement) {
+fn read_words(tokens: &[Token], statement: &mut Statement) {
     let mut rarest = [(0.0f32, 0u64); 4];
     let (mut whole, mut outside, mut said) = (0u64, 0u64, 0usize);
-    tokens(sentence, |token| {
+    for token in tokens {
         if token.is_value() {
             statement.values += 1;
         } else if token.is_word() {
@@ -111,7 +127,7 @@ fn read_words(sentence: &str, statement: &mut Statement) {
                 }
             }
         }
-    });
+    }
     // Few words around a name are no formula: "`a` calls `b`" and "`c` calls `d`" are two things.
     statement.formula = if said >= FORMULA_WORDS { outside } else { whole };
     statement.rare = rarest.map(|(_, hash)| hash);

@@ -6,7 +6,7 @@
 
 use super::inventory::HashedMap;
 use crate::text::cue::{self, Cues};
-use crate::text::{Place, lexicon, pair, tokens, word_hash};
+use crate::text::{Place, Token, lexicon, pair, tokens, word_hash};
 use std::sync::OnceLock;
 
 /// Words this far from a side belong to it; function words do not count.
@@ -56,6 +56,7 @@ pub struct Reading {
     /// The hashes of the words.
     pub words: Vec<u64>,
     starts: Vec<usize>,
+    tokens: Vec<Token>,
 }
 
 impl Side {
@@ -73,12 +74,21 @@ impl Side {
 impl Reading {
     /// Reads a sentence anew.
     pub fn read(&mut self, sentence: &str) {
+        let mut list = std::mem::take(&mut self.tokens);
+        list.clear();
+        tokens(sentence, |token| list.push(token));
+        self.read_tokens(sentence, &list);
+        self.tokens = list;
+    }
+
+    /// The same for a sentence whose tokens are known.
+    pub fn read_tokens(&mut self, sentence: &str, tokens: &[Token]) {
         self.sides.clear();
         self.words.clear();
         self.starts.clear();
-        tokens(sentence, |token| {
-            if token.place == Place::Part || self.words.len() >= LONGEST {
-                return;
+        for token in tokens.iter().filter(|token| token.place != Place::Part) {
+            if self.words.len() >= LONGEST {
+                break;
             }
             let place = self.words.len();
             let turn = turn(token.hash);
@@ -90,9 +100,9 @@ impl Reading {
                 self.words.push(entry.base);
                 self.starts.push(token.start);
             }
-        });
+        }
         let Reading { sides, starts, .. } = self;
-        cue::find(sentence, |hit| {
+        cue::find_in(sentence, tokens, |hit| {
             if let Some(side) = side_of(hit.cues) {
                 sides.push((side, starts.partition_point(|start| *start < hit.start)));
             }
@@ -149,9 +159,9 @@ pub struct Collector {
 
 impl Collector {
     /// Takes a statement in; a later one overwrites what an earlier one said.
-    pub fn read(&mut self, sentence: &str) {
+    pub fn read(&mut self, sentence: &str, tokens: &[Token]) {
         let mut reading = std::mem::take(&mut self.reading);
-        reading.read(sentence);
+        reading.read_tokens(sentence, tokens);
         for (side, place) in &reading.sides {
             for word in reading.around(*place) {
                 if self.last.len() < MOST {
@@ -221,7 +231,9 @@ mod tests {
     fn read(sentences: &[&str]) -> Stances {
         let mut collector = Collector::default();
         for sentence in sentences {
-            collector.read(sentence);
+            let mut list = Vec::new();
+            tokens(sentence, |token| list.push(token));
+            collector.read(sentence, &list);
         }
         collector.finish()
     }

@@ -5,7 +5,7 @@ use super::cues::Cues;
 use super::cues::cue::{ASK, CORRECTION, COURTESY, FOLLOWED, PROHIBITION, QUESTION};
 use super::inventory::{HashedMap, Inventory};
 use super::lists::{List, Lists};
-use super::prose::{self, Statement, Surroundings};
+use super::prose::{self, Buffer, Statement, Surroundings};
 use super::stance::Collector;
 use super::supersession::{self, Fate};
 use super::weights as w;
@@ -57,7 +57,7 @@ pub fn candidates(event: &BeforeCompaction) -> (Vec<Candidate>, Vec<Candidate>) 
 struct Reading<'a> {
     messages: &'a [Message],
     cues: Cues,
-    buffer: Vec<u64>,
+    buffer: Buffer,
     statements: Vec<Statement>,
     results: Vec<Statement>,
     /// In how many messages a formula stands, and the last of them.
@@ -85,7 +85,7 @@ impl<'a> Reading<'a> {
         Reading {
             messages,
             cues: Cues::new(),
-            buffer: Vec::new(),
+            buffer: Buffer::default(),
             statements: Vec::new(),
             results: Vec::new(),
             formulas: HashedMap::default(),
@@ -128,14 +128,14 @@ impl<'a> Reading<'a> {
         if message.role != Role::Tool && !is_call(text) {
             let from = self.statements.len();
             let Reading { cues, buffer, statements, formulas, stances, inventory, .. } = self;
-            prose::statements(text, index, cues, buffer, |statement| {
+            prose::statements(text, index, cues, buffer, |statement, tokens| {
                 let count = formulas.entry(statement.formula).or_insert((0, u32::MAX));
                 if count.1 != index {
                     *count = (count.0 + 1, index);
                 }
                 let sentence = text.get(statement.start..statement.end).unwrap_or_default();
-                stances.read(sentence);
-                inventory.company(sentence);
+                stances.read(sentence, tokens);
+                inventory.company(sentence, tokens);
                 statements.push(statement);
             });
             self.consent(message.role, from);

@@ -279,30 +279,45 @@ pub fn of_phrase(first: u64, second: u64) -> Cues {
 
 /// Calls `emit` for each cue in `text`: words, phrases of two words, then substrings of other scripts and symbols.
 pub fn find(text: &str, mut emit: impl FnMut(Hit)) {
-    let mut previous: Option<Token> = None;
-    tokens(text, |token| {
-        if token.place == Place::Part {
-            return;
-        }
-        let cues = of_word(token.hash);
+    let mut previous = None;
+    tokens(text, |token| find_at(&mut previous, token, &mut emit));
+    find_marks(text, &mut emit);
+}
+
+/// The same for a text whose tokens are known.
+pub fn find_in(text: &str, tokens: &[Token], mut emit: impl FnMut(Hit)) {
+    let mut previous = None;
+    for token in tokens {
+        find_at(&mut previous, *token, &mut emit);
+    }
+    find_marks(text, &mut emit);
+}
+
+fn find_at(previous: &mut Option<Token>, token: Token, emit: &mut impl FnMut(Hit)) {
+    if token.place == Place::Part {
+        return;
+    }
+    let cues = of_word(token.hash);
+    if !cues.is_none() {
+        emit(Hit { start: token.start, end: token.end, cues });
+    }
+    if let Some(first) = previous {
+        let cues = of_phrase(first.hash, token.hash);
         if !cues.is_none() {
-            emit(Hit { start: token.start, end: token.end, cues });
+            emit(Hit { start: first.start, end: token.end, cues });
         }
-        if let Some(first) = previous {
-            let cues = of_phrase(first.hash, token.hash);
-            if !cues.is_none() {
-                emit(Hit { start: first.start, end: token.end, cues });
-            }
-        }
-        previous = Some(token);
-    });
+    }
+    *previous = Some(token);
+}
+
+fn find_marks(text: &str, emit: &mut impl FnMut(Hit)) {
     if text.is_ascii() {
         if text.ends_with('?') {
             emit(Hit { start: text.len() - 1, end: text.len(), cues: Cues::QUESTION });
         }
         return;
     }
-    find_substrings(text, &mut emit);
+    find_substrings(text, emit);
 }
 
 fn find_substrings(text: &str, emit: &mut impl FnMut(Hit)) {
