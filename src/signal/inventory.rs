@@ -120,7 +120,9 @@ impl Inventory {
                 words.push((token.start, company_hash(entry.base)));
             }
         }
-        if words.is_empty() {
+        // A name is a value, or a word in backticks.
+        let named = tokens.iter().any(Token::is_value) || sentence.contains('`');
+        if words.is_empty() || !named {
             return;
         }
         names::names(sentence, |name| {

@@ -72,7 +72,11 @@ fn written_dates(text: &str, mut emit: impl FnMut(usize, usize, u64)) {
         if token.place == Place::Part {
             return;
         }
-        if let [Some(first), Some(second)] = last {
+        // The year comes last: most words need no look at the two before them.
+        let year = text.as_bytes().get(token.start).is_some_and(|byte| byte.is_ascii_digit() || *byte == b'+');
+        if let [Some(first), Some(second)] = last
+            && year
+        {
             let of = |token: &Token| text.get(token.start..token.end).unwrap_or_default();
             let number = |token: &Token| of(token).trim_end_matches(char::is_alphabetic).parse::<u32>().ok();
             let (day, name) = if month(of(&first)).is_some() { (&second, &first) } else { (&first, &second) };
