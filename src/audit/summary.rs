@@ -1,9 +1,9 @@
 //! A summary, ready to be asked: which words stand in which of its sentences, which names it has.
 
 use super::matching::Index;
+use crate::signal::inventory::{HashedMap, HashedSet};
 use crate::signal::names;
 use crate::text::{UnitKind, lexicon, tokens, units};
-use std::collections::{HashMap, HashSet};
 
 /// One sentence, bullet, row or code line.
 pub struct Piece {
@@ -21,8 +21,8 @@ pub struct Summary<'a> {
     pub text: &'a str,
     /// Its pieces, in order.
     pub pieces: Vec<Piece>,
-    words: HashMap<u64, Vec<u32>>,
-    forms: HashSet<u64>,
+    words: HashedMap<Vec<u32>>,
+    forms: HashedSet,
     /// For questions of meaning: polarity, status, values bound to keys.
     pub index: Index<'a>,
 }
@@ -30,8 +30,8 @@ pub struct Summary<'a> {
 impl<'a> Summary<'a> {
     /// Reads a summary once.
     pub fn new(text: &'a str) -> Summary<'a> {
-        let mut summary =
-            Summary { text, pieces: Vec::new(), words: HashMap::new(), forms: HashSet::new(), index: Index::new(text) };
+        let (words, forms) = (HashedMap::default(), HashedSet::default());
+        let mut summary = Summary { text, pieces: Vec::new(), words, forms, index: Index::new(text) };
         units(text, |unit| {
             let Some(piece) = text.get(unit.start..unit.end) else { return };
             let number = summary.pieces.len() as u32;

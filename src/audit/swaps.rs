@@ -5,7 +5,7 @@
 
 use super::judge::Judgement;
 use super::summary::Summary;
-use crate::signal::inventory::company_hash;
+use crate::signal::inventory::{HashedMap, company_hash};
 use crate::signal::names::{self, NameKind};
 use crate::signal::{Ledger, Member};
 use crate::text::{lexicon, tokens};
@@ -45,7 +45,7 @@ pub fn swaps<'a>(summary: &Summary<'_>, ledger: &'a Ledger, judgements: &[Judgem
             holders.entry(*word).or_default().push(at);
         }
     }
-    let mut companies: HashMap<u64, &[u32]> = HashMap::new();
+    let mut companies: HashedMap<&[u32]> = HashedMap::default();
     for member in ledger.signals.iter().flat_map(|signal| &signal.members) {
         companies.insert(names::key_hash(member.text.as_bytes()), &member.company);
     }
@@ -86,7 +86,7 @@ fn place_of(
     member: &Member,
     sentences: &[Sentence],
     holders: &HashMap<u32, Vec<usize>>,
-    companies: &HashMap<u64, &[u32]>,
+    companies: &HashedMap<&[u32]>,
 ) -> Option<(usize, String)> {
     let form = names::form(&member.text);
     let mut best: Option<(f64, usize, &str)> = None;

@@ -5,7 +5,7 @@ use super::weights as w;
 use super::{Member, bounded};
 use crate::event::{Message, Role};
 use crate::text::{Place, Shape, Token, lexicon};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
 
 /// Keys are hashes already.
@@ -28,6 +28,8 @@ impl Hasher for AsIs {
 
 /// A map whose keys are hashes.
 pub type HashedMap<V> = HashMap<u64, V, BuildHasherDefault<AsIs>>;
+/// A set of hashes.
+pub type HashedSet = HashSet<u64, BuildHasherDefault<AsIs>>;
 
 struct Entry {
     /// Where it stands last in the words of the agent or the user, else where it stands last.

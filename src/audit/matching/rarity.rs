@@ -1,12 +1,12 @@
 //! How rare a word is among the facts that are asked for together.
 
 use super::Fact;
-use std::collections::HashMap;
+use crate::signal::inventory::HashedMap;
 
 /// In how many facts of a list each word stands: a word that they share tells them apart least.
 #[derive(Default)]
 pub struct Rarity {
-    counts: HashMap<u64, u32>,
+    counts: HashedMap<u32>,
     facts: u32,
 }
 
