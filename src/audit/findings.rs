@@ -53,6 +53,8 @@ const SWAPPED: f64 = 0.5;
 const ALTERED: f64 = 0.15;
 /// Neighbours stand in one line up to so many bytes: what a person reads at a glance.
 const NEIGHBOURS: usize = 150;
+/// A statement of so few bytes says little without its neighbour.
+const FRAGMENT: usize = 48;
 /// The best line of names among the other findings.
 const NAMES_LISTED: f64 = 0.69;
 
@@ -80,7 +82,7 @@ pub fn findings(judgements: &[Judgement<'_>], swaps: &[Swap<'_>], summary: &Summ
         if let Some(place) = neighbour
             && let (Some(known), Some(span)) = (findings.get_mut(place), orders.get_mut(place))
             && known.message_id == finding.message_id
-            && known.text.len() + finding.text.len() < NEIGHBOURS
+            && belong_together(&known.text, &finding.text)
         {
             if signal.order < span.0 {
                 span.0 = signal.order;
@@ -98,6 +100,12 @@ pub fn findings(judgements: &[Judgement<'_>], swaps: &[Swap<'_>], summary: &Summ
     findings.extend(name_lines(judgements));
     findings.sort_by(|a, b| b.salience.total_cmp(&a.salience));
     findings
+}
+
+/// Two neighbours stand in one line where it stays short, or where one of them says little alone.
+fn belong_together(one: &str, other: &str) -> bool {
+    let (shorter, both) = (one.len().min(other.len()), one.len() + other.len());
+    both < if shorter <= FRAGMENT { MAX_TEXT } else { NEIGHBOURS }
 }
 
 /// Names that were used together, and not a list of values.

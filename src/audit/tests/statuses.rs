@@ -122,3 +122,17 @@ fn a_flag_is_not_kept_by_its_word_without_the_dashes() {
     let report = audit(&session, &after("The exporter was called with --tenant so that it reads one ledger."));
     assert!(!report.lost.iter().any(|finding| finding.text == "--tenant"), "{report:?}");
 }
+
+#[test]
+fn a_fragment_stands_in_one_line_with_its_neighbour_and_long_neighbours_do_not() {
+    let queue = "We use NATS JetStream for the queue instead, because the operations team knows how to run it and the \
+                 licence is settled.";
+    let text = format!("After talking to Mei: not Redis. {queue}");
+    let report = audit(&[(Role::User, &text)], &after(FILLER));
+    assert!(lost(&report, "not Redis").unwrap().text.contains("JetStream"), "{:?}", report.lost);
+    let rule =
+        "Never restart the invoicer before ten in the morning, because the finance team closes its accounts then.";
+    let text = format!("{rule} {queue}");
+    let report = audit(&[(Role::User, &text)], &after(FILLER));
+    assert!(!lost(&report, "invoicer").unwrap().text.contains("JetStream"), "{:?}", report.lost);
+}
