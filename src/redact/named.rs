@@ -57,10 +57,13 @@ const HARMLESS_TOKENS: &[&[u8]] = &[
     b"perm",
 ];
 
+/// Whether a name that ends so may announce anything: most names in a conversation do not.
+fn may_end(last: u8) -> bool {
+    matches!(last.to_ascii_lowercase(), b'd' | b'e' | b'y' | b't' | b'n' | b's' | b'r' | b'c' | b'l' | b'g')
+}
+
 fn announced(name: &[u8]) -> Option<Announced> {
-    // Most names in a conversation end in none of the letters that the endings end in.
-    if !matches!(name.last()?.to_ascii_lowercase(), b'd' | b'e' | b'y' | b't' | b'n' | b's' | b'r' | b'c' | b'l' | b'g')
-    {
+    if !may_end(*name.last()?) {
         return None;
     }
     let mut plain = [0u8; LONGEST_NAME];
@@ -70,7 +73,8 @@ fn announced(name: &[u8]) -> Option<Announced> {
         len += 1;
     }
     let plain = plain.get(..len)?;
-    if let Some((_, what)) = ENDINGS.iter().find(|(ending, _)| plain.ends_with(ending)) {
+    let last = plain.last();
+    if let Some((_, what)) = ENDINGS.iter().find(|(ending, _)| ending.last() == last && plain.ends_with(ending)) {
         let harmless = what.kind == "token" && HARMLESS_TOKENS.iter().any(|word| super::value::contains(plain, word));
         return (!harmless).then_some(*what);
     }
@@ -116,6 +120,9 @@ fn name_before(bytes: &[u8], lowest: usize, separator: usize) -> Option<Name<'_>
     // `**Password**: …` in Markdown.
     if at(end) == Some(b'*') {
         end -= 1;
+    }
+    if !at(end).is_some_and(may_end) {
+        return None;
     }
     let floor = end.saturating_sub(LONGEST_NAME).max(lowest);
     let mut start = end;
