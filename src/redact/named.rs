@@ -58,14 +58,17 @@ const HARMLESS_TOKENS: &[&[u8]] = &[
 ];
 
 /// Whether a name that ends so may announce anything: most names in a conversation do not.
-fn may_end(last: u8) -> bool {
-    matches!(last.to_ascii_lowercase(), b'd' | b'e' | b'y' | b't' | b'n' | b's' | b'r' | b'c' | b'l' | b'g')
+fn may_end(last_but_one: u8, last: u8) -> bool {
+    let two = [last_but_one.to_ascii_lowercase(), last.to_ascii_lowercase()];
+    match &two {
+        b"rd" | b"wd" | b"de" | b"se" | b"ic" | b"ey" | b"et" | b"al" | b"ls" | b"en" | b"er" | b"re" | b"ss"
+        | b"ig" | b"ie" => true,
+        // `pass-wd`: a separator before the last letter is no part of the name.
+        [before, _] => !before.is_ascii_alphanumeric(),
+    }
 }
 
 fn announced(name: &[u8]) -> Option<Announced> {
-    if !may_end(*name.last()?) {
-        return None;
-    }
     let mut plain = [0u8; LONGEST_NAME];
     let mut len = 0;
     for byte in name.iter().filter(|byte| byte.is_ascii_alphanumeric()) {
@@ -121,7 +124,7 @@ fn name_before(bytes: &[u8], lowest: usize, separator: usize) -> Option<Name<'_>
     if at(end) == Some(b'*') {
         end -= 1;
     }
-    if !at(end).is_some_and(may_end) {
+    if !may_end(at(end.saturating_sub(1)).unwrap_or(0), at(end)?) {
         return None;
     }
     let floor = end.saturating_sub(LONGEST_NAME).max(lowest);
@@ -165,11 +168,15 @@ pub(super) fn after_separator(bytes: &[u8], floor: usize, at: usize) -> Option<S
 pub(super) fn after_flag(bytes: &[u8], at: usize) -> Option<Secret> {
     let len = bytes.get(at..)?.iter().take(LONGEST_NAME).take_while(|byte| is_name_byte(**byte)).count();
     let name = bytes.get(at..at + len)?;
-    if bytes.get(at + len) != Some(&b' ') {
+    if bytes.get(at + len) != Some(&b' ') || !may_end(at_end(name, 2), at_end(name, 1)) {
         return None;
     }
     let what = announced(name)?;
     read_value(bytes, at + len + 1, what, Place::Loose, false)
+}
+
+fn at_end(name: &[u8], back: usize) -> u8 {
+    name.len().checked_sub(back).and_then(|at| name.get(at)).copied().unwrap_or(0)
 }
 
 /// `password is hunter2`. `at` is where the word begins.

@@ -122,7 +122,7 @@ impl Cues {
                 }
             }
         }
-        if !sentence.is_ascii() {
+        if sentence.bytes().any(|byte| byte >= FIRST_OF_RUNS) {
             for (phrase, meaning) in RUNS {
                 if sentence.contains(phrase) {
                     bits |= meaning;
@@ -201,6 +201,17 @@ static PLAIN: [u8; 256] = {
         byte += 1;
     }
     table
+};
+
+/// The least byte that one of the [`RUNS`] begins with: all of them are in scripts of East Asia.
+const FIRST_OF_RUNS: u8 = {
+    let (mut least, mut at) = (u8::MAX, 0);
+    while at < RUNS.len() {
+        let first = RUNS[at].0.as_bytes()[0];
+        least = if first < least { first } else { least };
+        at += 1;
+    }
+    least
 };
 
 const SEED: u64 = 0xcbf2_9ce4_8422_2325;
