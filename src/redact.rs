@@ -55,7 +55,7 @@ const SEPARATOR: u8 = 2;
 const DASH: u8 = 3;
 const BRACKET: u8 = 4;
 
-const CLASSES: [u8; 256] = {
+static CLASSES: [u8; 256] = {
     let mut classes = [PLAIN; 256];
     let mut byte = 0;
     while byte < 256 {
@@ -72,24 +72,44 @@ const CLASSES: [u8; 256] = {
     classes
 };
 
-/// For each first byte of a rule, a set of its second bytes (folded to 64): most words stop here.
-const SECONDS: [u64; 256] = {
-    let mut seconds = [0u64; 256];
+/// The first three bytes of everything that a word may begin with, hashed into a set of bits: most words stop here.
+static BEGINNINGS: [u64; 256] = {
+    let mut set = [0u64; 256];
     let mut at = 0;
     while at < RULES.len() {
         let prefix = RULES[at].prefix.as_bytes();
-        seconds[prefix[0] as usize] |= 1 << (prefix[1] & 63);
+        // A prefix of two bytes may have any third one behind it.
+        let mut third = if prefix.len() > 2 { prefix[2] } else { 0 };
+        loop {
+            let (word, bit) = beginning(prefix[0], prefix[1], third);
+            set[word] |= bit;
+            if prefix.len() > 2 || third == u8::MAX {
+                break;
+            }
+            third += 1;
+        }
         at += 1;
     }
     // Words that other rules look at: eyJ…, bearer, basic, password, passphrase, hooks., discord, api.telegram.
-    let more = [b"ey", b"be", b"Be", b"BE", b"ba", b"Ba", b"BA", b"pa", b"Pa", b"PA", b"ho", b"di", b"ap"];
+    let more = [
+        b"eyJ", b"bea", b"Bea", b"BEA", b"BeA", b"beA", b"BEa", b"bas", b"Bas", b"BAS", b"BaS", b"baS", b"BAs", b"pas",
+        b"Pas", b"PAS", b"PaS", b"paS", b"PAs", b"hoo", b"dis", b"api",
+    ];
     let mut at = 0;
     while at < more.len() {
-        seconds[more[at][0] as usize] |= 1 << (more[at][1] & 63);
+        let (word, bit) = beginning(more[at][0], more[at][1], more[at][2]);
+        set[word] |= bit;
         at += 1;
     }
-    seconds
+    set
 };
+
+/// Where three bytes stand in [`BEGINNINGS`].
+const fn beginning(first: u8, second: u8, third: u8) -> (usize, u64) {
+    let bytes = (first as u32) << 16 | (second as u32) << 8 | third as u32;
+    let hash = bytes.wrapping_mul(0x9e37_79b1) >> 18;
+    ((hash >> 6) as usize, 1 << (hash & 63))
+}
 
 struct Scanner<'a> {
     bytes: &'a [u8],
@@ -101,46 +121,56 @@ struct Scanner<'a> {
 impl Scanner<'_> {
     /// The next secret; the scanner goes on behind it.
     fn next_secret(&mut self) -> Option<Secret> {
-        while let Some(&byte) = self.bytes.get(self.at) {
-            let found = match CLASSES[usize::from(byte)] {
-                PLAIN => {
-                    self.at += 1;
-                    continue;
-                }
-                WORD => self.word(),
-                SEPARATOR => self.separator(),
-                DASH => self.dash(),
-                _ => self.bracket(),
+        let mut at = self.at;
+        while let Some(&byte) = self.bytes.get(at) {
+            let class = CLASSES[usize::from(byte)];
+            if class == PLAIN {
+                at += 1;
+                continue;
+            }
+            let found = if class == WORD {
+                let start = at;
+                at = word_end(self.bytes, start);
+                self.word(start, at)
+            } else {
+                self.at = at;
+                let found = match class {
+                    SEPARATOR => self.separator(),
+                    DASH => self.dash(),
+                    _ => self.bracket(),
+                };
+                at = self.at;
+                found
             };
             if let Some(secret) = found {
-                self.at = secret.end.max(self.at);
+                self.at = secret.end.max(at);
                 self.floor = secret.end;
                 return Some(secret);
             }
         }
+        self.at = at;
         None
     }
 
-    fn word(&mut self) -> Option<Secret> {
-        let start = self.at;
-        let rest = self.bytes.get(start..)?;
-        let len = rest.iter().position(|byte| CLASSES[usize::from(*byte)] != WORD).unwrap_or(rest.len());
-        self.at = start + len;
+    #[inline]
+    fn word(&self, start: usize, end: usize) -> Option<Secret> {
         // Behind `\n` and `%3D` the word begins later than it seems.
         let skip = match start.checked_sub(1).and_then(|place| self.bytes.get(place)) {
             Some(b'\\') => 1,
             Some(b'%') => 2,
-            _ => 0,
+            _ => return self.word_at(start),
         };
-        let secret = self.word_at(start);
-        if skip > 0 && secret.is_none() { self.word_at(start + skip.min(len)) } else { secret }
+        self.word_at(start).or_else(|| self.word_at((start + skip).min(end)))
     }
 
+    #[inline]
     fn word_at(&self, start: usize) -> Option<Secret> {
-        let (&first, &second) = (self.bytes.get(start)?, self.bytes.get(start + 1)?);
-        if SECONDS[usize::from(first)] & (1 << (second & 63)) == 0 {
-            return None;
-        }
+        let &[first, second, third] = self.bytes.get(start..start + 3)? else { return None };
+        let (word, bit) = beginning(first, second, third);
+        if BEGINNINGS[word] & bit == 0 { None } else { self.known_word(first, second, start) }
+    }
+
+    fn known_word(&self, first: u8, second: u8, start: usize) -> Option<Secret> {
         match (first, second) {
             (b'e', b'y') => return block::json_web_token(self.bytes, start),
             (b'b' | b'B', _) => return header::credentials(self.bytes, start),
@@ -209,14 +239,39 @@ impl Scanner<'_> {
     }
 }
 
+/// Behind the word that begins at `start`.
+#[inline]
+fn word_end(bytes: &[u8], start: usize) -> usize {
+    let mut end = start + 1;
+    while bytes.get(end).is_some_and(|byte| CLASSES[usize::from(*byte)] == WORD) {
+        end += 1;
+    }
+    end
+}
+
+/// For each byte the rules that begin with it stand from here to there.
+static BY_FIRST: [(u8, u8); 256] = {
+    let mut places = [(0u8, 0u8); 256];
+    let mut at = 0;
+    while at < RULES.len() {
+        let place = &mut places[RULES[at].prefix.as_bytes()[0] as usize];
+        if place.1 == 0 {
+            place.0 = at as u8;
+        }
+        place.1 = at as u8 + 1;
+        at += 1;
+    }
+    places
+};
+
 /// The rule whose prefix stands at `start` and whose body follows.
 fn prefixed(bytes: &[u8], start: usize) -> Option<Secret> {
     let rest = bytes.get(start..)?;
-    let first = *rest.first()?;
+    let (from, to) = BY_FIRST[usize::from(*rest.first()?)];
     let rule = RULES
+        .get(usize::from(from)..usize::from(to))?
         .iter()
         .rev()
-        .filter(|rule| rule.prefix.as_bytes().first() == Some(&first))
         .find(|rule| rest.starts_with(rule.prefix.as_bytes()) && fits(rest, rule))?;
     let mut len = rest.iter().skip(rule.prefix.len()).take_while(|byte| rule.body.holds(**byte)).count();
     // The full stop or slash that ends a sentence or path is not the token's.

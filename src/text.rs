@@ -8,6 +8,7 @@
 //! | [`mod@unit`] | sentences, bullets, headings, table rows, code lines |
 //! | [`cue`] | polarity, status and modality words |
 //! | [`fold`] | case, diacritics, full-width forms |
+//! | [`table`] | a map from hashes for lists of words |
 //!
 //! Two texts say the same word when the hashes are the same: Markdown, case, quotes, plural and tense do not count.
 //! Nothing here knows signals, summaries or scores.
@@ -16,6 +17,7 @@ pub mod cue;
 pub mod fold;
 pub mod lexicon;
 pub mod stem;
+pub mod table;
 pub mod token;
 pub mod unit;
 

@@ -35,6 +35,14 @@ fn single_line(text: &str) -> String {
     let mut characters = text.chars().peekable();
     while let Some(c) = characters.next() {
         match c {
+            // Most of a text; the rest need not be asked for.
+            '!'..='~' => {
+                if blank && !line.is_empty() {
+                    line.push(' ');
+                }
+                blank = false;
+                line.push(c);
+            }
             '\u{1b}' => skip_escape(&mut characters),
             _ if c.is_whitespace() || c.is_control() => blank = true,
             // These reorder or hide what stands around them.
@@ -75,7 +83,12 @@ fn defused(line: &str) -> String {
         out.push('\\');
     }
     let mut at = 0;
-    while let Some(c) = line.get(at..).and_then(|rest| rest.chars().next()) {
+    loop {
+        let rest = line.get(at..).unwrap_or_default();
+        let plain = rest.bytes().position(|byte| matches!(byte, b'`' | b'~' | b'<' | b'[')).unwrap_or(rest.len());
+        out.push_str(rest.get(..plain).unwrap_or_default());
+        at += plain;
+        let Some(c) = rest.get(plain..).and_then(|rest| rest.chars().next()) else { break };
         match c {
             '`' | '~' => {
                 let run = bytes.iter().skip(at).take_while(|byte| **byte == c as u8).count();

@@ -107,6 +107,7 @@ fn quoted(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
+            ' '..='}' => out.push(c),
             '\n' | '\r' | '\t' => out.push(' '),
             '~' if out.ends_with("~~") => {}
             c if c.is_control() => {}

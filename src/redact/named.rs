@@ -57,12 +57,18 @@ const HARMLESS_TOKENS: &[&[u8]] = &[
     b"perm",
 ];
 
-fn announced(name: &[u8]) -> Option<Announced> {
-    // Most names in a conversation end in none of the letters that the endings end in.
-    if !matches!(name.last()?.to_ascii_lowercase(), b'd' | b'e' | b'y' | b't' | b'n' | b's' | b'r' | b'c' | b'l' | b'g')
-    {
-        return None;
+/// Whether a name that ends so may announce anything: most names in a conversation do not.
+fn may_end(last_but_one: u8, last: u8) -> bool {
+    let two = [last_but_one.to_ascii_lowercase(), last.to_ascii_lowercase()];
+    match &two {
+        b"rd" | b"wd" | b"de" | b"se" | b"ic" | b"ey" | b"et" | b"al" | b"ls" | b"en" | b"er" | b"re" | b"ss"
+        | b"ig" | b"ie" => true,
+        // `pass-wd`: a separator before the last letter is no part of the name.
+        [before, _] => !before.is_ascii_alphanumeric(),
     }
+}
+
+fn announced(name: &[u8]) -> Option<Announced> {
     let mut plain = [0u8; LONGEST_NAME];
     let mut len = 0;
     for byte in name.iter().filter(|byte| byte.is_ascii_alphanumeric()) {
@@ -70,7 +76,8 @@ fn announced(name: &[u8]) -> Option<Announced> {
         len += 1;
     }
     let plain = plain.get(..len)?;
-    if let Some((_, what)) = ENDINGS.iter().find(|(ending, _)| plain.ends_with(ending)) {
+    let last = plain.last();
+    if let Some((_, what)) = ENDINGS.iter().find(|(ending, _)| ending.last() == last && plain.ends_with(ending)) {
         let harmless = what.kind == "token" && HARMLESS_TOKENS.iter().any(|word| super::value::contains(plain, word));
         return (!harmless).then_some(*what);
     }
@@ -117,6 +124,9 @@ fn name_before(bytes: &[u8], lowest: usize, separator: usize) -> Option<Name<'_>
     if at(end) == Some(b'*') {
         end -= 1;
     }
+    if !may_end(at(end.saturating_sub(1)).unwrap_or(0), at(end)?) {
+        return None;
+    }
     let floor = end.saturating_sub(LONGEST_NAME).max(lowest);
     let mut start = end;
     while start > floor && at(start).is_some_and(is_name_byte) {
@@ -158,11 +168,15 @@ pub(super) fn after_separator(bytes: &[u8], floor: usize, at: usize) -> Option<S
 pub(super) fn after_flag(bytes: &[u8], at: usize) -> Option<Secret> {
     let len = bytes.get(at..)?.iter().take(LONGEST_NAME).take_while(|byte| is_name_byte(**byte)).count();
     let name = bytes.get(at..at + len)?;
-    if bytes.get(at + len) != Some(&b' ') {
+    if bytes.get(at + len) != Some(&b' ') || !may_end(at_end(name, 2), at_end(name, 1)) {
         return None;
     }
     let what = announced(name)?;
     read_value(bytes, at + len + 1, what, Place::Loose, false)
+}
+
+fn at_end(name: &[u8], back: usize) -> u8 {
+    name.len().checked_sub(back).and_then(|at| name.get(at)).copied().unwrap_or(0)
 }
 
 /// `password is hunter2`. `at` is where the word begins.

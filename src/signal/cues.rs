@@ -55,31 +55,55 @@ pub mod cue {
 }
 mod phrases;
 
-use super::inventory::HashedMap;
+use crate::text::table::Table;
 use cue::*;
 use phrases::{PHRASES, RUNS};
 
 /// All phrases, ready to be looked up.
 pub struct Cues {
-    /// By the hash of the first word: the other words and the meaning.
-    by_first: HashedMap<Vec<(Vec<u64>, u32)>>,
+    /// By the hash of the first word: where its phrases stand in the list below, from here to there.
+    by_first: Table<(u32, u32)>,
+    /// The longest first: "don't know" is not "don't".
+    phrases: Vec<Phrase>,
+    /// The words behind the first, of all phrases.
+    rest: Vec<u64>,
+}
+
+struct Phrase {
+    /// Its words behind the first, from here to there.
+    rest: (u32, u32),
+    meaning: u32,
 }
 
 impl Cues {
     /// Built once for a survey.
     pub fn new() -> Cues {
-        let mut by_first: HashedMap<Vec<(Vec<u64>, u32)>> = HashedMap::default();
+        let mut rest: Vec<u64> = Vec::new();
+        let mut found: Vec<(u64, Phrase)> = Vec::with_capacity(PHRASES.len());
         for (phrase, meaning) in PHRASES {
-            let mut words = phrase.split(' ').map(word_hash);
-            if let Some(first) = words.next() {
-                by_first.entry(first).or_default().push((words.collect(), *meaning));
+            let from = rest.len();
+            words(phrase, |word| rest.push(word));
+            if from < rest.len() {
+                let first = rest.remove(from);
+                found.push((first, Phrase { rest: (from as u32, rest.len() as u32), meaning: *meaning }));
             }
         }
-        // The longest phrase first: "don't know" is not "don't".
-        for list in by_first.values_mut() {
-            list.sort_by_key(|(rest, _)| std::cmp::Reverse(rest.len()));
+        found.sort_by_key(|(first, phrase)| (*first, std::cmp::Reverse(phrase.rest.1 - phrase.rest.0)));
+        let mut by_first: Table<(u32, u32)> = Table::new(found.len());
+        for (at, (first, _)) in (0u32..).zip(&found) {
+            let place = by_first.entry(*first);
+            *place = (if place.1 == 0 { at } else { place.0 }, at + 1);
         }
-        Cues { by_first }
+        Cues { by_first, phrases: found.into_iter().map(|(_, phrase)| phrase).collect(), rest }
+    }
+
+    fn phrases_from(&self, word: u64) -> &[Phrase] {
+        let (from, to) = self.by_first.get(word).unwrap_or_default();
+        self.phrases.get(from as usize..to as usize).unwrap_or_default()
+    }
+
+    fn rest_of(&self, phrase: &Phrase) -> &[u64] {
+        self.rest.get(phrase.rest.0 as usize..phrase.rest.1 as usize).unwrap_or_default()
     }
 
     /// What the phrases of a sentence hint at: its bits, and how many phrases there were.
@@ -87,20 +111,18 @@ impl Cues {
         let (mut bits, mut count) = (0, 0);
         let mut at = 0;
         while let Some(word) = words.get(at) {
-            let mut step = 1;
-            if let Some(list) = self.by_first.get(word) {
-                for (rest, meaning) in list {
-                    if words.get(at + 1..at + 1 + rest.len()) == Some(rest.as_slice()) {
-                        bits |= meaning;
-                        count += (*meaning != 0) as u32;
-                        step += rest.len();
-                        break;
-                    }
+            at += 1;
+            for phrase in self.phrases_from(*word) {
+                let rest = self.rest_of(phrase);
+                if words.get(at..at + rest.len()) == Some(rest) {
+                    bits |= phrase.meaning;
+                    count += (phrase.meaning != 0) as u32;
+                    at += rest.len();
+                    break;
                 }
             }
-            at += step;
         }
-        if !sentence.is_ascii() {
+        if sentence.bytes().any(|byte| byte >= FIRST_OF_RUNS) {
             for (phrase, meaning) in RUNS {
                 if sentence.contains(phrase) {
                     bits |= meaning;
@@ -125,43 +147,72 @@ fn ends_as_question(sentence: &str) -> bool {
     sentence.trim_end_matches(|c: char| !c.is_alphanumeric() && c != '?' && c != '？').ends_with(['?', '？'])
 }
 
-/// The hash of one word as [`words`] gives it.
-fn word_hash(word: &str) -> u64 {
-    let mut hash = 0;
-    words(word, |found| hash = found);
-    hash
-}
-
 /// Gives the hash of each word of a text: lower case, without diacritics, apostrophes in one form.
 pub fn words(text: &str, mut found: impl FnMut(u64)) {
     let mut state = SEED;
     let mut length = 0;
-    for c in text.chars() {
-        let letter = if c.is_ascii() {
-            if c.is_ascii_alphanumeric() || c == '\'' && length > 0 { Some(c.to_ascii_lowercase()) } else { None }
-        } else if matches!(c, '’' | 'ʼ') {
-            (length > 0).then_some('\'')
-        } else if c.is_alphanumeric() {
-            Some(fold(c))
-        } else {
-            None
-        };
-        match letter {
-            Some(letter) => {
-                state = (state ^ letter as u64).wrapping_mul(0x0000_0100_0000_01b3);
-                length += 1;
-            }
-            None if length > 0 => {
-                found(state);
-                (state, length) = (SEED, 0);
-            }
-            None => {}
+    let mut take = |letter: Option<u32>| match letter {
+        Some(letter) => {
+            state = (state ^ u64::from(letter)).wrapping_mul(0x0000_0100_0000_01b3);
+            length += 1;
         }
+        None if length > 0 => {
+            found(state);
+            (state, length) = (SEED, 0);
+        }
+        None => {}
+    };
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    let mut inside = false;
+    while let Some(byte) = bytes.get(at) {
+        let mut step = 1;
+        let letter = match PLAIN[usize::from(*byte)] {
+            0 if *byte >= 0x80 => match text.get(at..).and_then(|rest| rest.chars().next()) {
+                Some(c) => {
+                    step = c.len_utf8();
+                    match c {
+                        '’' | 'ʼ' => inside.then_some(u32::from(b'\'')),
+                        c if c.is_alphanumeric() => Some(u32::from(fold(c))),
+                        _ => None,
+                    }
+                }
+                None => None,
+            },
+            0 => None,
+            b'\'' if !inside => None,
+            letter => Some(u32::from(letter)),
+        };
+        inside = letter.is_some();
+        take(letter);
+        at += step;
     }
-    if length > 0 {
-        found(state);
-    }
+    take(None);
 }
+
+/// The small form of each letter and digit, and the apostrophe; 0 for what is no part of a word.
+static PLAIN: [u8; 256] = {
+    let mut table = [0; 256];
+    let mut byte = 0u8;
+    while byte < 128 {
+        if byte.is_ascii_alphanumeric() || byte == b'\'' {
+            table[byte as usize] = byte.to_ascii_lowercase();
+        }
+        byte += 1;
+    }
+    table
+};
+
+/// The least byte that one of the [`RUNS`] begins with: all of them are in scripts of East Asia.
+const FIRST_OF_RUNS: u8 = {
+    let (mut least, mut at) = (u8::MAX, 0);
+    while at < RUNS.len() {
+        let first = RUNS[at].0.as_bytes()[0];
+        least = if first < least { first } else { least };
+        at += 1;
+    }
+    least
+};
 
 const SEED: u64 = 0xcbf2_9ce4_8422_2325;
 

@@ -1,6 +1,6 @@
 //! The names of a conversation: who used each of them, how often, how lately; grouped by the file they were used with.
 
-use super::names::{self, NameKind};
+use super::names::{self, Name, NameKind, Within};
 use super::weights as w;
 use super::{Member, bounded};
 use crate::event::{Message, Role};
@@ -96,24 +96,27 @@ impl Inventory {
     }
 
     /// Takes the names of a message in.
-    pub fn read(&mut self, message: &Message, index: u32, text: &str, base: usize) {
+    pub fn read(&mut self, message: &Message, index: u32, text: &str, names: &[Name<'_>], base: usize) {
         let call = message.role == Role::Assistant && text.starts_with("[tool");
         let mut context = if message.role == Role::Tool { self.context } else { 0 };
         let mut first_file = true;
-        names::names(text, |name| {
+        for name in names {
             if call && first_file && name.kind == NameKind::File && name.text.len() > 3 {
                 first_file = false;
                 context = self.context_of(name.key);
             }
-            self.take(message.role, index, name, base, context, call);
-        });
+            self.take(message.role, index, *name, base, context, call);
+        }
         if message.role != Role::Tool {
             self.context = context;
         }
     }
 
-    /// Remembers the words of a statement beside the names in it.
-    pub fn company(&mut self, sentence: &str, tokens: &[Token]) {
+    /// Remembers the words of a statement beside the names in it: those that are known, where they are.
+    pub fn company(&mut self, sentence: &str, tokens: &[Token], known: Option<Within<'_, '_>>) {
+        if known.is_some_and(|known| known.names.is_empty()) {
+            return;
+        }
         let Inventory { places, entries, words, .. } = self;
         words.clear();
         for token in tokens {
@@ -127,14 +130,14 @@ impl Inventory {
         if words.is_empty() || !named {
             return;
         }
-        names::names(sentence, |name| {
+        let mut remember = |name: Name<'_>, start: usize| {
             let Some(entry) =
                 places.get(&names::key_hash(name.key.as_bytes())).and_then(|at| entries.get_mut(*at as usize))
             else {
                 return;
             };
-            let at = words.partition_point(|(start, _)| *start < name.start);
-            let own = name.start..name.start + name.text.len();
+            let own = start..start + name.text.len();
+            let at = words.partition_point(|(word, _)| *word < start);
             let near = words.get(at.saturating_sub(COMPANY_REACH)..(at + COMPANY_REACH).min(words.len()));
             let mut fresh = [0; COMPANY];
             let mut filled = 0;
@@ -148,7 +151,11 @@ impl Inventory {
                 }
             }
             entry.company = fresh;
-        });
+        };
+        match known {
+            Some(known) => known.names.iter().for_each(|name| remember(*name, name.start - known.start)),
+            None => names::names(sentence, |name| remember(name, name.start)),
+        }
     }
 
     fn context_of(&mut self, label: &str) -> u32 {

@@ -1,7 +1,7 @@
 //! Lists: items of one form that carry exact values (`key=value; key=value`), within one message or over many.
 
 use super::inventory::HashedMap;
-use super::names::{self, NameKind};
+use super::names::{Name, NameKind};
 use super::weights as w;
 use super::{Member, bounded};
 use crate::event::{Message, Role};
@@ -43,8 +43,8 @@ pub struct List {
 }
 
 impl Lists {
-    /// Takes the items of a message in. Gives whether it was mostly a list.
-    pub fn read(&mut self, message: &Message, index: u32) {
+    /// Takes the items of a message in, whose names are known.
+    pub fn read(&mut self, message: &Message, index: u32, names: &[Name<'_>]) {
         let text = message.text.as_str();
         let limit = if message.role == Role::Tool { 1_200 } else { 24_000 };
         if text.len() > limit {
@@ -53,6 +53,7 @@ impl Lists {
         let mut start = 0;
         let bytes = text.as_bytes();
         let mut at = 0;
+        let mut names = names;
         while at <= bytes.len() {
             let stop = match bytes.get(at) {
                 None | Some(b'\n' | b';') => true,
@@ -60,14 +61,21 @@ impl Lists {
                 _ => false,
             };
             if stop {
-                self.item(text, start, at, index);
+                let count = names.iter().take_while(|name| name.start < at).count();
+                let (own, later) = names.split_at(count);
+                self.item(text, start, at, index, own);
+                names = later;
                 start = at + 1;
             }
             at += 1;
         }
     }
 
-    fn item(&mut self, text: &str, start: usize, end: usize, message: u32) {
+    /// The text from `start` to `end`; `names` are those in it. A name never reaches over the marks between items.
+    fn item(&mut self, text: &str, start: usize, end: usize, message: u32, names: &[Name<'_>]) {
+        if names.is_empty() {
+            return;
+        }
         let Some(raw) = text.get(start..end) else { return };
         // A label before the first item: "Parameters of the project: a=1".
         let lead = raw.rfind(": ").map_or(0, |at| at + 2);
@@ -81,13 +89,14 @@ impl Lists {
         let mut form = 0xcbf2_9ce4_8422_2325u64;
         let mut words = 0;
         let mut from = 0;
-        names::names(item, |name| {
-            (form, words) = skeleton(item.get(from..name.start).unwrap_or_default(), form, words);
+        for name in names.iter().filter(|name| name.start >= item_start) {
+            let begin = name.start - item_start;
+            (form, words) = skeleton(item.get(from..begin).unwrap_or_default(), form, words);
             form = (form ^ 0x23).wrapping_mul(0x0000_0100_0000_01b3);
-            from = name.start + name.text.len();
+            from = begin + name.text.len();
             values += 1;
             exact += (name.kind != NameKind::Symbol && name.kind != NameKind::Flag) as u32;
-        });
+        }
         (form, words) = skeleton(item.get(from..).unwrap_or_default(), form, words);
         if values == 0 || exact == 0 || words > 14 || !item.contains(['=', ':', '>', ' ']) {
             return;

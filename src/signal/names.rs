@@ -33,25 +33,43 @@ pub struct Name<'a> {
     pub start: usize,
 }
 
-const RUN: u8 = 1;
-const WORD: u8 = 2;
-/// Behind the first letter of a run these make it more than a word of a language.
-const UNLIKE_WORDS: u8 = 4;
+const LOWER: u8 = 1;
+const UPPER: u8 = 1 << 1;
+const DIGIT: u8 = 1 << 2;
+const UNDERSCORE: u8 = 1 << 3;
+const SLASH: u8 = 1 << 4;
+const COLON: u8 = 1 << 5;
+const DOT: u8 = 1 << 6;
+/// `-`, `@`, `~`, `#`.
+const JOINER: u8 = 1 << 7;
+const WORD: u8 = LOWER | UPPER | DIGIT | UNDERSCORE;
 
-const CLASS: [u8; 256] = {
+/// What each byte is; one that has no class belongs to no name. What a run of bytes holds is the classes of its bytes
+/// together, so that most questions about a run need no second look at its bytes.
+static CLASS: [u8; 256] = {
     let mut table = [0u8; 256];
     let mut byte = 0;
     while byte < 128 {
-        let b = byte as u8;
-        if b.is_ascii_alphanumeric() || b == b'_' {
-            table[byte] = if b.is_ascii_lowercase() { RUN | WORD } else { RUN | WORD | UNLIKE_WORDS };
-        } else if matches!(b, b'-' | b'.' | b'/' | b':' | b'@' | b'~' | b'#') {
-            table[byte] = RUN;
-        }
+        table[byte] = match byte as u8 {
+            b'a'..=b'z' => LOWER,
+            b'A'..=b'Z' => UPPER,
+            b'0'..=b'9' => DIGIT,
+            b'_' => UNDERSCORE,
+            b'/' => SLASH,
+            b':' => COLON,
+            b'.' => DOT,
+            b'-' | b'@' | b'~' | b'#' => JOINER,
+            _ => 0,
+        };
         byte += 1;
     }
     table
 };
+
+#[inline]
+fn class(byte: u8) -> u8 {
+    CLASS[byte as usize]
+}
 
 /// The length above which a name is no name but data (base64, minified code).
 const MAX_NAME: usize = 120;
@@ -60,48 +78,65 @@ const MAX_NAME: usize = 120;
 pub fn names<'a>(text: &'a str, mut found: impl FnMut(Name<'a>)) {
     let bytes = text.as_bytes();
     let mut at = 0;
-    while at < bytes.len() {
-        if CLASS[bytes[at] as usize] & RUN == 0 {
-            at += 1;
+    while let Some(first) = bytes.get(at) {
+        let start = at;
+        at += 1;
+        let first = class(*first);
+        if first == 0 {
             continue;
         }
-        let start = at;
-        // All classes, and those behind the first byte; punctuation counts there only where a word follows it.
-        let (mut seen, mut inner, mut punctuation) = (CLASS[bytes[at] as usize], 0u8, 0u8);
-        if seen & WORD == 0 {
-            punctuation = UNLIKE_WORDS;
-        }
-        at += 1;
-        while at < bytes.len() {
-            let class = CLASS[bytes[at] as usize];
-            if class & RUN == 0 {
+        // What stands behind the first byte and not behind the last letter or digit.
+        let (mut seen, mut inner) = (if first & WORD == 0 { first } else { 0 }, 0u8);
+        while let Some(byte) = bytes.get(at) {
+            let class = class(*byte);
+            if class == 0 {
                 break;
             }
             seen |= class;
-            if class & WORD == 0 {
-                punctuation = UNLIKE_WORDS;
-            } else {
-                inner |= class | punctuation;
-            }
+            inner = if class & WORD != 0 { seen } else { inner };
             at += 1;
         }
+        let seen = seen | first;
         if seen & WORD == 0 || at - start < 3 {
             continue;
         }
-        if quoted_word(bytes, start, at) {
+        // Most runs are words of a language, and need no second look.
+        let plain = inner & !LOWER == 0 && first & (LOWER | UPPER) != 0;
+        if bytes.get(at) == Some(&b'`') && quoted_word(bytes, start, at) {
             let name = text.get(start..at).unwrap_or_default();
             found(Name { text: name, key: name, kind: NameKind::Symbol, start });
             continue;
         }
-        // Most runs are words of a language, and need no second look.
-        if inner & UNLIKE_WORDS == 0 && bytes[start].is_ascii_alphabetic() {
+        if plain {
             continue;
         }
         // `\n` and `\t` inside quoted code: the letter belongs to the escape.
         let escaped = start > 0 && bytes[start - 1] == b'\\' && matches!(bytes[start], b'n' | b't' | b'r');
         let start = if escaped { start + 1 } else { start };
-        run(text, start, at, &mut found);
+        run(text, start, at, seen, &mut found);
     }
+}
+
+/// The names of a piece of a text whose names are known.
+#[derive(Clone, Copy, Debug)]
+pub struct Within<'n, 'a> {
+    /// In order; they begin where they begin in the whole text.
+    pub names: &'n [Name<'a>],
+    /// Where the piece begins.
+    pub start: usize,
+}
+
+/// Those of the names of a text that stand in a piece of it. `None` where the piece alone may have other names, because
+/// it begins or ends within a run or beside a mark that [`names`] looks at.
+pub fn within<'n, 'a>(names: &'n [Name<'a>], text: &str, piece: std::ops::Range<usize>) -> Option<Within<'n, 'a>> {
+    let bytes = text.as_bytes();
+    let apart = |byte: Option<&u8>| byte.is_none_or(|byte| class(*byte) == 0 && !matches!(byte, b'`' | b'\\'));
+    if !apart(piece.start.checked_sub(1).and_then(|before| bytes.get(before))) || !apart(bytes.get(piece.end)) {
+        return None;
+    }
+    let from = names.partition_point(|name| name.start < piece.start);
+    let to = names.partition_point(|name| name.start < piece.end);
+    names.get(from..to).map(|names| Within { names, start: piece.start })
 }
 
 /// A plain word in backticks: whoever wrote it means the name, not the word.
@@ -113,9 +148,11 @@ fn quoted_word(bytes: &[u8], start: usize, end: usize) -> bool {
         && bytes.get(start..end).is_some_and(|word| word.iter().all(u8::is_ascii_alphabetic) && !symbol_like(word))
 }
 
-fn run<'a>(text: &'a str, mut start: usize, mut end: usize, found: &mut impl FnMut(Name<'a>)) {
+/// Takes apart what may be a name; `seen` are the classes of its bytes.
+fn run<'a>(text: &'a str, mut start: usize, mut end: usize, seen: u8, found: &mut impl FnMut(Name<'a>)) {
+    let has = |classes: u8| seen & classes != 0;
     let bytes = text.as_bytes();
-    while end > start && matches!(bytes[end - 1], b'.' | b':' | b'-' | b'/' | b'#' | b'@' | b'~') {
+    while end > start && class(bytes[end - 1]) & WORD == 0 {
         end -= 1;
     }
     while start < end && matches!(bytes[start], b':' | b'#' | b'@') {
@@ -126,11 +163,11 @@ fn run<'a>(text: &'a str, mut start: usize, mut end: usize, found: &mut impl FnM
     }
     let run = &bytes[start..end];
     // `188ec93..39f1152`: a range names nothing that anyone needs again.
-    if is_moment(run) || find(run, b"..").is_some_and(|at| at > 0 && !run.contains(&b'/')) {
+    if is_moment(run) || has(DOT) && !run.contains(&b'/') && find(run, b"..").is_some_and(|at| at > 0) {
         return;
     }
     let slice = |from: usize, to: usize| text.get(from..to).unwrap_or_default();
-    if run.starts_with(b"http") && find(run, b"://").is_some() {
+    if has(COLON) && run.starts_with(b"http") && find(run, b"://").is_some() {
         let whole = slice(start, end);
         return found(Name { text: whole, key: whole, kind: NameKind::Url, start });
     }
@@ -144,14 +181,14 @@ fn run<'a>(text: &'a str, mut start: usize, mut end: usize, found: &mut impl FnM
     }
     // `path:12:3` points into a file; the position is no part of its name.
     let mut stem_end = end;
-    while let Some(colon) = bytes[start..stem_end].iter().rposition(|b| *b == b':') {
+    while let Some(colon) = has(COLON).then(|| last(&bytes[start..stem_end], b':')).flatten() {
         let tail = &bytes[start + colon + 1..stem_end];
         if tail.is_empty() || !tail.iter().all(|b| b.is_ascii_digit() || *b == b'-') || colon == 0 {
             break;
         }
         stem_end = start + colon;
     }
-    if let Some(slash) = bytes[start..stem_end].iter().rposition(|b| *b == b'/') {
+    if let Some(slash) = has(SLASH).then(|| last(&bytes[start..stem_end], b'/')).flatten() {
         let key_start = start + slash + 1;
         let key = slice(key_start, stem_end);
         if key.len() >= 3 && (file_like(key.as_bytes()) || slash > 0) && identifying(key.as_bytes()) {
@@ -172,7 +209,7 @@ fn run<'a>(text: &'a str, mut start: usize, mut end: usize, found: &mut impl FnM
         return;
     }
     let word = &bytes[start..stem_end];
-    if file_like(word) {
+    if has(DOT) && file_like(word) {
         let name = slice(start, stem_end);
         return found(Name { text: name, key: name, kind: NameKind::File, start });
     }
@@ -185,24 +222,29 @@ fn run<'a>(text: &'a str, mut start: usize, mut end: usize, found: &mut impl FnM
         return;
     }
     // Ids keep their hyphens and colons; a chain of calls is taken apart.
-    if id_like(word) {
+    if has(DIGIT) && id_like(word) {
         let id = slice(start, stem_end);
         return found(Name { text: id, key: id, kind: NameKind::Id, start });
     }
+    // Words of a language with hyphens between them have none of these.
+    if !has(UPPER | UNDERSCORE | DIGIT) {
+        return;
+    }
     let mut from = start;
     while from < stem_end {
-        while from < stem_end && CLASS[bytes[from] as usize] & WORD == 0 {
+        while from < stem_end && class(bytes[from]) & WORD == 0 {
             from += 1;
         }
         let begin = from;
-        while from < stem_end && CLASS[bytes[from] as usize] & WORD != 0 {
+        while from < stem_end && class(bytes[from]) & WORD != 0 {
             from += 1;
         }
         let atom = &bytes[begin..from];
-        let name = slice(begin, from);
         if symbol_like(atom) {
+            let name = slice(begin, from);
             found(Name { text: name, key: name, kind: NameKind::Symbol, start: begin });
-        } else if id_like(atom) {
+        } else if has(DIGIT) && id_like(atom) {
+            let name = slice(begin, from);
             found(Name { text: name, key: name, kind: NameKind::Id, start: begin });
         }
     }
@@ -221,16 +263,16 @@ pub fn forms(text: &str, mut found: impl FnMut(u64)) {
     let bytes = text.as_bytes();
     let mut at = 0;
     while at < bytes.len() {
-        if CLASS[bytes[at] as usize] & RUN == 0 {
+        if class(bytes[at]) == 0 {
             at += 1;
             continue;
         }
         let mut start = at;
-        while at < bytes.len() && CLASS[bytes[at] as usize] & RUN != 0 {
+        while at < bytes.len() && class(bytes[at]) != 0 {
             at += 1;
         }
         let mut end = at;
-        while end > start && CLASS[bytes[end - 1] as usize] & WORD == 0 {
+        while end > start && class(bytes[end - 1]) & WORD == 0 {
             end -= 1;
         }
         let whole = start;
@@ -294,6 +336,10 @@ pub fn form(value: &str) -> u64 {
     state.finish()
 }
 
+fn last(bytes: &[u8], byte: u8) -> Option<usize> {
+    bytes.iter().rposition(|known| *known == byte)
+}
+
 fn find(bytes: &[u8], needle: &[u8]) -> Option<usize> {
     bytes.windows(needle.len()).position(|window| window == needle)
 }
@@ -312,26 +358,39 @@ fn file_like(word: &[u8]) -> bool {
 
 /// Inner capitals, underscores: what a programmer writes and a person does not.
 fn symbol_like(atom: &[u8]) -> bool {
-    if atom.len() < 5 || atom.len() > 80 || atom[0].is_ascii_digit() {
+    let (Some(first), Some(last)) = (atom.first(), atom.last()) else { return false };
+    if atom.len() < 5 || atom.len() > 80 || first.is_ascii_digit() {
         return false;
     }
-    let humps = atom.windows(2).filter(|w| w[0].is_ascii_lowercase() && w[1].is_ascii_uppercase()).count();
-    let inner_underscore = atom[1..atom.len() - 1].contains(&b'_') && atom.iter().any(|b| b.is_ascii_alphabetic());
-    humps > 0 || inner_underscore
+    let (mut seen, mut before) = (0, 0);
+    let mut underscores = 0usize;
+    for byte in atom {
+        let class = class(*byte);
+        if class == UPPER && before == LOWER {
+            return true;
+        }
+        underscores += usize::from(class == UNDERSCORE);
+        seen |= class;
+        before = class;
+    }
+    let outer = usize::from(*first == b'_') + usize::from(*last == b'_');
+    underscores > outer && seen & (LOWER | UPPER) != 0
 }
 
 /// Letters and digits in one word, long enough not to be an ordinal: commit ids, `value-8e37eec3`, `sha256:abc01`.
 fn id_like(word: &[u8]) -> bool {
-    if word.len() < 5 || word.len() > MAX_NAME {
+    if word.len() < 6 || word.len() > MAX_NAME {
         return false;
     }
-    let digits = word.iter().filter(|b| b.is_ascii_digit()).count();
-    let letters = word.iter().filter(|b| b.is_ascii_alphabetic()).count();
-    let lone = !word.iter().any(|b| matches!(b, b'-' | b'.' | b':' | b'@'));
-    if digits == 0 || letters == 0 {
-        return false;
+    let (mut seen, mut digits) = (0, 0usize);
+    for byte in word {
+        let class = class(*byte);
+        seen |= class;
+        digits += usize::from(class == DIGIT);
     }
-    if lone { word.len() >= 6 && digits >= 2 } else { digits >= 1 && word.len() >= 6 }
+    // A `~`, `#` or `/` is no part of an id, and does not make one of two words.
+    let lone = seen & (COLON | DOT) == 0 && !(seen & JOINER != 0 && word.iter().any(|b| matches!(b, b'-' | b'@')));
+    digits > 0 && seen & (LOWER | UPPER) != 0 && (!lone || digits >= 2)
 }
 
 /// Whether the last component of a path says enough by itself.

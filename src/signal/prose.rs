@@ -73,7 +73,8 @@ pub fn statements(
             return;
         }
         let Some(sentence) = text.get(unit.start..unit.end) else { return };
-        if !is_prose(sentence) {
+        let look = Look::at(sentence);
+        if !is_prose(sentence, &look) {
             return;
         }
         buffer.words.clear();
@@ -92,8 +93,8 @@ pub fn statements(
             values: 0,
             pasted: unit.start > SPOKEN,
             first,
-            loud: is_loud(sentence),
-            code: sentence.contains('`'),
+            loud: is_loud(sentence, &look),
+            code: look.has(TICK),
             brief: text.len() <= BRIEF,
         };
         read_words(&buffer.tokens, &mut statement);
@@ -133,26 +134,73 @@ fn read_words(tokens: &[Token], statement: &mut Statement) {
     statement.rare = rarest.map(|(_, hash)| hash);
 }
 
+const LETTER: u8 = 1;
+const ODD: u8 = 1 << 1;
+const SPACE: u8 = 1 << 2;
+const HIGH: u8 = 1 << 3;
+const SMALL: u8 = 1 << 4;
+const CAPITAL: u8 = 1 << 5;
+const BANG: u8 = 1 << 6;
+const TICK: u8 = 1 << 7;
+
+/// What the bytes of a line are.
+static BYTES: [u8; 256] = {
+    let mut table = [0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        table[byte] = match byte as u8 {
+            b'a'..=b'z' => LETTER | SMALL,
+            b'A'..=b'Z' => LETTER | CAPITAL,
+            b' ' => LETTER | SPACE,
+            b',' | b'\'' => LETTER,
+            0x80.. => LETTER | HIGH,
+            b'{' | b'}' | b'=' | b'<' | b'>' | b';' | b'\\' | b'|' | b'$' | b'+' | b'[' | b']' => ODD,
+            b'!' => BANG,
+            b'`' => TICK,
+            _ => 0,
+        };
+        byte += 1;
+    }
+    table
+};
+
+/// One look at all bytes of a line.
+struct Look {
+    /// How many of them people write, and how many programs.
+    letters: usize,
+    odd: usize,
+    seen: u8,
+}
+
+impl Look {
+    fn at(line: &str) -> Look {
+        let mut look = Look { letters: 0, odd: 0, seen: 0 };
+        for byte in line.bytes() {
+            let is = BYTES[usize::from(byte)];
+            look.letters += usize::from(is & LETTER);
+            look.odd += usize::from(is & ODD) / usize::from(ODD);
+            look.seen |= is;
+        }
+        look
+    }
+
+    fn has(&self, classes: u8) -> bool {
+        self.seen & classes != 0
+    }
+}
+
 /// Whether a line is speech and not code, a tool call or a log line.
-fn is_prose(line: &str) -> bool {
+fn is_prose(line: &str, look: &Look) -> bool {
     if line.len() < 8 || line.len() > 4_000 {
         return false;
     }
-    let bytes = line.as_bytes();
-    if matches!(bytes[0], b'{' | b'<' | b'}' | b'/' | b'$' | b'%') || line.starts_with("[tool") || line.starts_with("⎿")
+    if matches!(line.as_bytes()[0], b'{' | b'<' | b'}' | b'/' | b'$' | b'%')
+        || line.starts_with("[tool")
+        || line.starts_with("⎿")
     {
         return false;
     }
-    let (mut letters, mut odd) = (0usize, 0usize);
-    for byte in bytes {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b' ' | b',' | b'\'' | 0x80.. => letters += 1,
-            b'{' | b'}' | b'=' | b'<' | b'>' | b';' | b'\\' | b'|' | b'$' | b'+' | b'[' | b']' => odd += 1,
-            _ => {}
-        }
-    }
-    let spaced = bytes.contains(&b' ') || !line.is_ascii();
-    spaced && letters * 100 >= bytes.len() * 72 && odd * 100 <= bytes.len() * 5
+    look.has(SPACE | HIGH) && look.letters * 100 >= line.len() * 72 && look.odd * 100 <= line.len() * 5
 }
 
 /// What a statement is about, by its strongest cue.
@@ -185,11 +233,11 @@ pub fn kind(statement: &Statement, role: Role) -> Kind {
 }
 
 /// Raised voice: an exclamation mark, or a word of capitals among others.
-fn is_loud(sentence: &str) -> bool {
-    let shouted =
-        |word: &str| word.len() >= 3 && word.bytes().all(|b| b.is_ascii_uppercase()) && !matches!(word.len(), 0..=1);
-    let mixed = sentence.bytes().any(|b| b.is_ascii_lowercase());
-    sentence.contains(['!', '！']) || mixed && sentence.split(' ').any(shouted)
+fn is_loud(sentence: &str, look: &Look) -> bool {
+    let shouted = |word: &[u8]| word.len() >= 3 && word.iter().all(u8::is_ascii_uppercase);
+    look.has(BANG)
+        || look.has(HIGH) && sentence.contains('！')
+        || look.has(SMALL) && look.has(CAPITAL) && sentence.as_bytes().split(|byte| *byte == b' ').any(shouted)
 }
 
 /// What is known of a statement beyond its own words.

@@ -6,6 +6,7 @@
 
 use super::inventory::HashedMap;
 use crate::text::cue::{self, Cues};
+use crate::text::table::Table;
 use crate::text::{Place, Token, lexicon, pair, tokens, word_hash};
 use std::sync::OnceLock;
 
@@ -35,7 +36,7 @@ const TURNS: &[(&str, &str)] = &[
     (
         "approved approves approval authorized authorised permitted greenlit genehmigt freigegeben approuvé aprobado \
          aprovado approvato",
-        "rejected declined denied refused vetoed abgelehnt refusé rechazado",
+        "declined denied refused vetoed abgelehnt refusé rechazado",
     ),
     ("with together including", "without excluding instead"),
     ("keep kept keeps retain retained leave left", "remove removed removes delete deleted drop dropped"),
@@ -131,19 +132,30 @@ pub fn side_of(cues: Cues) -> Option<Side> {
     Some(Side { axis: STATUS, answer })
 }
 
+#[inline]
 fn turn(hash: u64) -> Option<Side> {
-    static TABLE: OnceLock<Vec<(u64, Side)>> = OnceLock::new();
+    static TABLE: OnceLock<Table<Option<Side>>> = OnceLock::new();
     let table = TABLE.get_or_init(|| {
-        let mut table = Vec::new();
-        for (axis, (one, other)) in (2u8..).zip(TURNS) {
-            for (answer, words) in [(1, one), (2, other)] {
-                table.extend(words.split(' ').map(|word| (word_hash(word), Side { axis, answer })));
+        let sides = (2u8..).zip(TURNS).flat_map(|(axis, (one, other))| [(axis, 1, one), (axis, 2, other)]);
+        let mut table: Table<Option<Side>> =
+            Table::new(sides.clone().map(|(_, _, words)| words.split(' ').count()).sum());
+        for (axis, answer, words) in sides {
+            for word in words.split(' ') {
+                table.entry(word_hash(word)).get_or_insert(Side { axis, answer });
             }
         }
-        table.sort_unstable_by_key(|(hash, _)| *hash);
         table
     });
-    table.binary_search_by_key(&hash, |(known, _)| *known).ok().and_then(|at| table.get(at)).map(|(_, side)| *side)
+    table.get(hash).flatten()
+}
+
+/// Whether a word or a phrase of a sentence may take a side: most sentences take none.
+fn may_take_sides(sentence: &str, tokens: &[Token]) -> bool {
+    let mut found = !sentence.is_ascii();
+    if !found {
+        cue::find_in(sentence, tokens, |hit| found |= side_of(hit.cues).is_some());
+    }
+    found || tokens.iter().any(|token| turn(token.hash).is_some())
 }
 
 fn key(axis: u8, word: u64) -> u32 {
@@ -160,6 +172,9 @@ pub struct Collector {
 impl Collector {
     /// Takes a statement in; a later one overwrites what an earlier one said.
     pub fn read(&mut self, sentence: &str, tokens: &[Token]) {
+        if !may_take_sides(sentence, tokens) {
+            return;
+        }
         let mut reading = std::mem::take(&mut self.reading);
         reading.read_tokens(sentence, tokens);
         for (side, place) in &reading.sides {

@@ -5,6 +5,7 @@ use super::cues::Cues;
 use super::cues::cue::{ASK, CORRECTION, COURTESY, FOLLOWED, PROHIBITION, QUESTION};
 use super::inventory::{HashedMap, Inventory};
 use super::lists::{List, Lists};
+use super::names::{self, Name};
 use super::prose::{self, Buffer, Statement, Surroundings};
 use super::stance::Collector;
 use super::supersession::{self, Fate};
@@ -58,6 +59,8 @@ struct Reading<'a> {
     messages: &'a [Message],
     cues: Cues,
     buffer: Buffer,
+    /// The names in the message that is being read.
+    names: Vec<Name<'a>>,
     statements: Vec<Statement>,
     results: Vec<Statement>,
     /// In how many messages a formula stands, and the last of them.
@@ -86,6 +89,7 @@ impl<'a> Reading<'a> {
             messages,
             cues: Cues::new(),
             buffer: Buffer::default(),
+            names: Vec::new(),
             statements: Vec::new(),
             results: Vec::new(),
             formulas: HashedMap::default(),
@@ -103,7 +107,12 @@ impl<'a> Reading<'a> {
         }
     }
 
-    fn message(&mut self, message: &Message, index: u32) {
+    fn find_names(&mut self, text: &'a str) {
+        self.names.clear();
+        names::names(text, |name| self.names.push(name));
+    }
+
+    fn message(&mut self, message: &'a Message, index: u32) {
         self.read = index as usize;
         let text = message.text.as_str();
         if message.role == Role::Tool && text.len() > w::TOOL_SAMPLE {
@@ -112,22 +121,25 @@ impl<'a> Reading<'a> {
             let tail = text.get(tail_start..).unwrap_or_default();
             self.sampled += 1;
             self.sampled_bytes += tail_start - head.len();
-            self.inventory.read(message, index, head, 0);
-            self.inventory.read(message, index, tail, tail_start);
+            for (part, base) in [(head, 0), (tail, tail_start)] {
+                self.find_names(part);
+                self.inventory.read(message, index, part, &self.names, base);
+            }
             self.result_lines(tail, tail_start, index);
         } else {
-            self.inventory.read(message, index, text, 0);
+            self.find_names(text);
+            self.inventory.read(message, index, text, &self.names, 0);
+            self.lists.read(message, index, &self.names);
             if message.role == Role::Tool {
                 self.result_lines(text, 0, index);
             }
         }
-        self.lists.read(message, index);
         if message.role == Role::Assistant {
             self.command(text, index);
         }
         if message.role != Role::Tool && !is_call(text) {
             let from = self.statements.len();
-            let Reading { cues, buffer, statements, formulas, stances, inventory, .. } = self;
+            let Reading { cues, buffer, statements, formulas, stances, inventory, names, .. } = self;
             prose::statements(text, index, cues, buffer, |statement, tokens| {
                 let count = formulas.entry(statement.formula).or_insert((0, u32::MAX));
                 if count.1 != index {
@@ -135,7 +147,7 @@ impl<'a> Reading<'a> {
                 }
                 let sentence = text.get(statement.start..statement.end).unwrap_or_default();
                 stances.read(sentence, tokens);
-                inventory.company(sentence, tokens);
+                inventory.company(sentence, tokens, names::within(names, text, statement.start..statement.end));
                 statements.push(statement);
             });
             self.consent(message.role, from);
@@ -448,10 +460,16 @@ pub(super) fn collapse(text: &str) -> String {
 }
 
 fn tells_result(line: &str) -> bool {
-    contains_word(
-        line,
-        &["passed", "failed", "error", "Error", "ERROR", "FAIL", "warning", "not found", "denied", "fatal"],
-    ) && !line.contains('{')
+    // One look at each three bytes finds the lines that may have one of the words below.
+    let may = |begin: &[u8]| {
+        matches!(begin, b"pas" | b"fai" | b"err" | b"Err" | b"ERR" | b"FAI" | b"war" | b"not" | b"den" | b"fat")
+    };
+    line.as_bytes().windows(3).any(may)
+        && contains_word(
+            line,
+            &["passed", "failed", "error", "Error", "ERROR", "FAIL", "warning", "not found", "denied", "fatal"],
+        )
+        && !line.contains('{')
 }
 
 fn failure(line: &str) -> bool {

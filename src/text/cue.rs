@@ -3,6 +3,7 @@
 //! English in full; short tables for German, French, Spanish, Chinese, Japanese and Korean. All tables were written
 //! from general knowledge of these languages.
 
+use super::table::Table;
 use super::token::{Place, Token, tokens};
 use super::{pair, word_hash};
 use std::sync::OnceLock;
@@ -229,85 +230,92 @@ const SUBSTRINGS: &[(Cues, &[&str])] = &[
     (Cues::CHANGE, &["改为", "改用", "而不是", "代わりに", "대신"]),
 ];
 
-/// A table from hash to cues: sorted, searched by halves.
-type Table = Vec<(u64, Cues)>;
-
-fn words() -> &'static Table {
-    static TABLE: OnceLock<Table> = OnceLock::new();
-    TABLE.get_or_init(|| {
-        let listed = WORDS.iter().flat_map(|(cues, list)| list.split_whitespace().map(|word| (word_hash(word), *cues)));
-        sorted(listed.collect())
-    })
+/// What is known of one word.
+#[derive(Clone, Copy, Debug, Default)]
+struct Known {
+    cues: Cues,
+    /// A phrase begins with it.
+    opens: bool,
 }
 
-fn phrases() -> &'static Table {
-    static TABLE: OnceLock<Table> = OnceLock::new();
-    TABLE.get_or_init(|| {
-        let hash = |phrase: &str| {
-            let mut words = phrase.split(' ').map(word_hash);
-            pair(words.next().unwrap_or(0), words.next().unwrap_or(0))
-        };
-        sorted(PHRASES.iter().flat_map(|(cues, list)| list.split(',').map(|p| (hash(p), *cues))).collect())
-    })
+/// The words, and the phrases by the hash of their two words.
+struct Tables {
+    words: Table<Known>,
+    phrases: Table<Cues>,
 }
 
-fn sorted(mut table: Table) -> Table {
-    table.sort_by_key(|(hash, _)| *hash);
-    table.dedup_by(|later, first| {
-        let same = later.0 == first.0;
-        if same {
-            first.1 = first.1.with(later.1);
+fn tables() -> &'static Tables {
+    static TABLES: OnceLock<Tables> = OnceLock::new();
+    TABLES.get_or_init(|| {
+        let words = || WORDS.iter().flat_map(|(cues, list)| list.split_whitespace().map(|word| (*cues, word)));
+        let phrases = || PHRASES.iter().flat_map(|(cues, list)| list.split(',').map(|phrase| (*cues, phrase)));
+        let (count, pairs) = (words().count(), phrases().count());
+        let mut tables = Tables { words: Table::new(count + pairs), phrases: Table::new(pairs) };
+        for (cues, word) in words() {
+            let known = tables.words.entry(word_hash(word));
+            known.cues = known.cues.with(cues);
         }
-        same
-    });
-    table
-}
-
-fn look_up(table: &Table, hash: u64) -> Cues {
-    table.binary_search_by_key(&hash, |(known, _)| *known).ok().and_then(|at| table.get(at)).map_or(Cues::NONE, |e| e.1)
+        for (cues, phrase) in phrases() {
+            let mut words = phrase.split(' ').map(word_hash);
+            let (first, second) = (words.next().unwrap_or(0), words.next().unwrap_or(0));
+            tables.words.entry(first).opens = true;
+            let known = tables.phrases.entry(pair(first, second));
+            *known = known.with(cues);
+        }
+        tables
+    })
 }
 
 /// The cue of one word by its hash.
+#[inline]
 pub fn of_word(hash: u64) -> Cues {
-    look_up(words(), hash)
-}
-
-/// The cue of two words in a row by their hashes.
-pub fn of_phrase(first: u64, second: u64) -> Cues {
-    look_up(phrases(), pair(first, second))
+    tables().words.get(hash).map_or(Cues::NONE, |known| known.cues)
 }
 
 /// Calls `emit` for each cue in `text`: words, phrases of two words, then substrings of other scripts and symbols.
 pub fn find(text: &str, mut emit: impl FnMut(Hit)) {
-    let mut previous = None;
-    tokens(text, |token| find_at(&mut previous, token, &mut emit));
+    let mut reader = Reader::new();
+    tokens(text, |token| reader.take(&token, &mut emit));
     find_marks(text, &mut emit);
 }
 
 /// The same for a text whose tokens are known.
 pub fn find_in(text: &str, tokens: &[Token], mut emit: impl FnMut(Hit)) {
-    let mut previous = None;
+    let mut reader = Reader::new();
     for token in tokens {
-        find_at(&mut previous, *token, &mut emit);
+        reader.take(token, &mut emit);
     }
     find_marks(text, &mut emit);
 }
 
-fn find_at(previous: &mut Option<Token>, token: Token, emit: &mut impl FnMut(Hit)) {
-    if token.place == Place::Part {
-        return;
+/// Reads the words of a text in order.
+struct Reader {
+    tables: &'static Tables,
+    /// The word before, if a phrase begins with it: its first byte and its hash.
+    opening: Option<(usize, u64)>,
+}
+
+impl Reader {
+    fn new() -> Reader {
+        Reader { tables: tables(), opening: None }
     }
-    let cues = of_word(token.hash);
-    if !cues.is_none() {
-        emit(Hit { start: token.start, end: token.end, cues });
-    }
-    if let Some(first) = previous {
-        let cues = of_phrase(first.hash, token.hash);
-        if !cues.is_none() {
-            emit(Hit { start: first.start, end: token.end, cues });
+
+    #[inline]
+    fn take(&mut self, token: &Token, emit: &mut impl FnMut(Hit)) {
+        if token.place == Place::Part {
+            return;
         }
+        let known = self.tables.words.get(token.hash).unwrap_or_default();
+        if !known.cues.is_none() {
+            emit(Hit { start: token.start, end: token.end, cues: known.cues });
+        }
+        if let Some((start, first)) = self.opening
+            && let Some(cues) = self.tables.phrases.get(pair(first, token.hash))
+        {
+            emit(Hit { start, end: token.end, cues });
+        }
+        self.opening = known.opens.then_some((token.start, token.hash));
     }
-    *previous = Some(token);
 }
 
 fn find_marks(text: &str, emit: &mut impl FnMut(Hit)) {

@@ -16,8 +16,11 @@ pub fn stem(word: &mut [u8]) -> usize {
     tidy(word, len)
 }
 
+#[inline]
 fn is_vowel(byte: u8) -> bool {
-    matches!(byte, b'a' | b'e' | b'i' | b'o' | b'u' | b'y')
+    const VOWELS: u32 =
+        1 << (b'a' & 31) | 1 << (b'e' & 31) | 1 << (b'i' & 31) | 1 << (b'o' & 31) | 1 << (b'u' & 31) | 1 << (b'y' & 31);
+    byte & 0xe0 == 0x60 && VOWELS >> (byte & 31) & 1 != 0
 }
 
 /// Whether the first `len` bytes hold a vowel, and so could be a word.
@@ -25,10 +28,16 @@ fn has_vowel(word: &[u8], len: usize) -> bool {
     word.iter().take(len).any(|byte| is_vowel(*byte))
 }
 
+#[inline]
 fn ends(word: &[u8], len: usize, suffix: &[u8]) -> bool {
-    word.get(..len).is_some_and(|head| head.ends_with(suffix))
+    // Two letters tell nearly all endings apart.
+    let (Some(last), Some(rest)) = (suffix.last(), len.checked_sub(suffix.len())) else { return false };
+    at(word, len - 1) == *last
+        && at(word, rest) == at(suffix, 0)
+        && word.get(rest..len).is_some_and(|tail| tail == suffix)
 }
 
+#[inline]
 fn at(word: &[u8], index: usize) -> u8 {
     word.get(index).copied().unwrap_or(0)
 }
@@ -48,7 +57,11 @@ fn measure(word: &[u8], len: usize) -> usize {
 }
 
 fn plural(word: &mut [u8], len: usize) -> usize {
-    if !ends(word, len, b"s") || ends(word, len, b"ss") || ends(word, len, b"us") || ends(word, len, b"is") {
+    if at(word, len.wrapping_sub(1)) != b's'
+        || ends(word, len, b"ss")
+        || ends(word, len, b"us")
+        || ends(word, len, b"is")
+    {
         return len;
     }
     if ends(word, len, b"ies") && len > 4 {
@@ -66,6 +79,9 @@ fn plural(word: &mut [u8], len: usize) -> usize {
 }
 
 fn tense(word: &mut [u8], len: usize) -> usize {
+    if !matches!(at(word, len.wrapping_sub(1)), b'g' | b'd') {
+        return len;
+    }
     for suffix in [b"ing".as_slice(), b"ied", b"ed"] {
         if !ends(word, len, suffix) {
             continue;

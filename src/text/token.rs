@@ -221,8 +221,7 @@ fn plain_word(bytes: &[u8], start: usize, emit: &mut impl FnMut(Token)) -> Optio
     if word.len() > 2 && class_at(bytes, end - 1) == LOWER && class_at(bytes, start + 1) == UPPER {
         return None;
     }
-    let len = stem::stem(word);
-    let hash = super::hash(word.get(..len).unwrap_or_default());
+    let hash = stemmed_hash(word);
     emit(Token { start, end, hash, shape: Shape::Word, place: Place::Alone });
     Some(end)
 }
@@ -244,12 +243,11 @@ fn scan(text: &str, start: usize) -> Run {
         let class = class_at(bytes, position);
         let step = match class {
             LOWER | UPPER | DIGIT | UNDERSCORE => {
-                run.letters += usize::from(class == LOWER || class == UPPER);
-                run.uppers += usize::from(class == UPPER);
-                run.humps += usize::from(class == UPPER && previous == LOWER);
-                run.digits += usize::from(class == DIGIT);
-                run.underscores += usize::from(class == UNDERSCORE);
-                1
+                let core = core(&mut run, bytes.get(position..).unwrap_or_default(), previous);
+                position += core;
+                run.end = position;
+                previous = class_at(bytes, position - 1);
+                continue;
             }
             HIGH => {
                 let Some(c) = text.get(position..).and_then(|rest| rest.chars().next()) else { break };
@@ -273,6 +271,30 @@ fn scan(text: &str, start: usize) -> Run {
         previous = class;
     }
     run
+}
+
+/// Counts the letters, digits and underscores at the begin of `rest`, and gives how many there are.
+#[inline]
+fn core(run: &mut Run, rest: &[u8], mut previous: u8) -> usize {
+    let (mut len, mut uppers, mut humps, mut digits, mut underscores) = (0, 0, 0, 0, 0);
+    for byte in rest {
+        let class = CLASS[usize::from(*byte)];
+        if !is_core(class) {
+            break;
+        }
+        uppers += usize::from(class == UPPER);
+        humps += usize::from(class == UPPER && previous == LOWER);
+        digits += usize::from(class == DIGIT);
+        underscores += usize::from(class == UNDERSCORE);
+        previous = class;
+        len += 1;
+    }
+    run.letters += len - digits - underscores;
+    run.uppers += uppers;
+    run.humps += humps;
+    run.digits += digits;
+    run.underscores += underscores;
+    len
 }
 
 /// Whether the apostrophe at `position` stands between two letters.
@@ -484,7 +506,7 @@ fn whole_hash(text: &str, run: &Run, shape: Shape) -> u64 {
     };
     let skip_separators = shape == Shape::Number;
     let mut hasher = Hasher::new();
-    if core.is_ascii() {
+    if !run.high {
         for byte in core.bytes() {
             if skip_separators && matches!(byte, b',' | b'_') {
                 continue;
@@ -555,7 +577,8 @@ fn emit_part(text: &str, start: usize, end: usize, emit: &mut impl FnMut(Token))
     if part.is_empty() {
         return;
     }
-    if part.bytes().all(|byte| byte.is_ascii_digit()) {
+    let digits = part.bytes().filter(u8::is_ascii_digit).count();
+    if digits == part.len() {
         return emit(Token {
             start,
             end,
@@ -564,7 +587,7 @@ fn emit_part(text: &str, start: usize, end: usize, emit: &mut impl FnMut(Token))
             place: Place::Part,
         });
     }
-    if part.bytes().any(|byte| byte.is_ascii_digit()) {
+    if digits > 0 {
         let mut hasher = Hasher::new();
         for byte in part.bytes() {
             hasher = hasher.push(byte.to_ascii_lowercase());
@@ -580,6 +603,14 @@ fn emit_word(text: &str, start: usize, end: usize, place: Place, emit: &mut impl
     let word = strip_possessive(word);
     let mut buffer = [0u8; WORD_MAX];
     let mut len = 0;
+    if word.len() <= WORD_MAX && word.is_ascii() {
+        for (byte, place) in word.bytes().filter(|byte| *byte != b'\'').zip(&mut buffer) {
+            *place = byte.to_ascii_lowercase();
+            len += 1;
+        }
+        let hash = stemmed_hash(buffer.get_mut(..len).unwrap_or_default());
+        return emit(Token { start, end, hash, shape: Shape::Word, place });
+    }
     let mut long = Hasher::new();
     for c in word.chars() {
         if c == '\'' || !c.is_ascii() && matches!(fold::class(c), Class::Mark | Class::Apostrophe) {
@@ -597,17 +628,22 @@ fn emit_word(text: &str, start: usize, end: usize, place: Place, emit: &mut impl
         });
     }
     let hash = match buffer.get_mut(..len) {
-        Some(folded) => {
-            let stemmed = stem::stem(folded);
-            super::hash(folded.get(..stemmed).unwrap_or_default())
-        }
+        Some(folded) => stemmed_hash(folded),
         None => long.finish(),
     };
     emit(Token { start, end, hash, shape: Shape::Word, place });
 }
 
+fn stemmed_hash(folded: &mut [u8]) -> u64 {
+    let len = stem::stem(folded);
+    super::hash(folded.get(..len).unwrap_or_default())
+}
+
 /// "user's" → "user"; "don't" stays.
 fn strip_possessive(word: &str) -> &str {
+    if !word.ends_with(['s', 'S']) {
+        return word;
+    }
     for suffix in ["'s", "’s", "'S", "’S"] {
         if let Some(head) = word.strip_suffix(suffix) {
             return head;
