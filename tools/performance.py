@@ -48,14 +48,15 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         build_plugin = part("the OpenClaw plugin's build", lambda: built_plugin(folder), skipped)
+        scorer = part("the installation of rouge-score", lambda: scorer_installed(folder), skipped)
         load, started = os.getloadavg(), time.monotonic()
         for bench in ["hooks", "alternatives", "tokens", "notes"]:
             measured[bench] = part(f"the bench {bench}", lambda: benched(bench, folder), skipped)
         events = part("conversations", lambda: conversations(folder), skipped)
         if events and build_plugin:
             measured["node"] = part("Node", lambda: in_node(events), skipped)
-        if events:
-            measured["rouge"] = part("ROUGE", lambda: rouge_measured(folder, events), skipped)
+        if events and scorer:
+            measured["rouge"] = part("ROUGE", lambda: rouge_measured(scorer, events), skipped)
         measured["scan"] = part("scan", lambda: scanned(folder), skipped)
         minutes = (time.monotonic() - started) / 60
     loads = [f"{load:.1f}" for load in (load[0], os.getloadavg()[0])]
@@ -77,7 +78,7 @@ def part(name, work, skipped):
     say(name)
     try:
         return work()
-    except (Skipped, OSError, subprocess.SubprocessError, ValueError, KeyError) as error:
+    except Exception as error:  # Whatever goes wrong in one part, the others are measured.
         why = str(error).strip().splitlines()[-1] if str(error).strip() else type(error).__name__
         skipped[name] = why
         say(f"{name} is skipped: {why}")
@@ -86,11 +87,14 @@ def part(name, work, skipped):
 
 def run(command, patience=PATIENCE, cwd=ROOT, environment=None):
     """Standard output; an error names the command and ends with the last line that it wrote."""
-    shown = " ".join(str(word) for word in command)
+    shown = " ".join(pathlib.Path(word).name if os.sep in str(word) else str(word) for word in command[:6])
     if shutil.which(str(command[0])) is None:
         raise Skipped(f"{command[0]} is not installed")
-    done = subprocess.run([str(word) for word in command], cwd=cwd, env={**os.environ, **(environment or {})}, timeout=patience,
-                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        done = subprocess.run([str(word) for word in command], cwd=cwd, env={**os.environ, **(environment or {})}, timeout=patience,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    except subprocess.TimeoutExpired:
+        raise Skipped(f"`{shown}` took longer than {patience} s") from None
     if done.returncode != 0:
         said = (done.stderr.strip() or done.stdout.strip() or "nothing was said").splitlines()[-1]
         raise Skipped(f"`{shown}` ended with {done.returncode}: {said}")
@@ -168,13 +172,18 @@ def scanned(folder):
 
 # ---- ROUGE, in a virtual environment ----
 
-def rouge_measured(folder, events):
+def scorer_installed(folder):
+    """The Python that has rouge-score."""
     environment = folder / "venv"
     venv.create(environment, with_pip=True)
     python = environment / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
-    run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "rouge-score"])
-    audit = program("compact-review")
-    return json.loads(run([python, __file__, "--rouge", audit, *events[:3]], patience=2 * PATIENCE))
+    run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "rouge-score"], patience=BUILD_PATIENCE)
+    return python
+
+
+def rouge_measured(python, events):
+    up_to_main = events[: SIZES.index(MAIN) + 1]
+    return json.loads(run([python, __file__, "--rouge", program("compact-review"), *up_to_main], patience=2 * PATIENCE))
 
 
 def rouge(audit, files):
@@ -229,8 +238,9 @@ def document(measured, skipped):
     """Every table that there are figures for, after the aims."""
     tables = {"hooks": hooks_table, "alternatives": alternatives_table, "node": node_table, "rouge": rouge_table,
               "tokens": tokens_table, "notes": notes_table, "scan": scan_table}
-    parts = [aims_table(measured)]
-    parts += [tables[name](measured[name]) for name in tables if measured.get(name)]
+    parts = [part("the table of aims", lambda: aims_table(measured), skipped)]
+    parts += [part(f"the table of {name}", lambda: tables[name](measured[name]), skipped) for name in tables if measured.get(name)]
+    parts = [text for text in parts if text is not None]
     if skipped:
         parts.append("Skipped: " + "; ".join(f"{name} ({why})" for name, why in skipped.items()) + ".")
     return parts
@@ -238,7 +248,7 @@ def document(measured, skipped):
 
 def machine(date, loads, minutes):
     lock = (ROOT / "Cargo.lock").read_text()
-    version = lambda name: re.search(rf'name = "{name}"\nversion = "([^"]+)"', lock).group(1)
+    version = lambda name: (re.findall(rf'name = "{name}"\nversion = "([^"]+)"', lock) or ["?"])[-1]
     first = lambda command: (shutil.which(command[0]) and run(command).split("\n")[0].strip()) or f"no {command[0]}"
     crates = ", ".join(f"{name} {version(name)}" for name in ["wasmtime", "regex", "bpe-openai", "tokenizers", "memchr", "serde_json"])
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
