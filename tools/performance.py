@@ -353,7 +353,7 @@ def node_table(measured):
     for name, part in dict.fromkeys((name, part) for name, part, _ in times):
         label = labels[part] if part else name
         rows.append([label, *(ms(times[name, part, size]["median"]) for size in SIZES), figure(times[COMPONENT, "both", MAIN]["median"] / times[name, part, MAIN]["median"])])
-    runs = times[COMPONENT, "both", MAIN]["runs"]
+    runs = ", ".join(str(times[COMPONENT, "both", size]["runs"]) for size in SIZES)
     return table(f"The component through jco, in Node {measured['node']}", ["ms", *SIZES, f"both hooks take × as long at {MAIN}"], rows) + (
         f"\n\nMedians of {runs} runs in turn, once warm. The notes stay in memory.")
 
