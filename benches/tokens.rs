@@ -30,7 +30,7 @@ use std::time::Duration;
 
 const MEGABYTE: usize = 1_000_000;
 /// Runs behind each line of the tables.
-const TABLE_RUNS: usize = 31;
+const TABLE_RUNS: usize = 15;
 
 fn main() {
     let text = megabyte();

@@ -4,12 +4,12 @@
 usage: performance.py --date YYYY-MM-DD [--note TEXT]
 
 Builds the benchmarks, runs them and the comparisons one after another, and replaces what stands between the two markers in
-docs/performance.md; nothing else in it is touched. About five minutes after the builds, on a quiet machine. A part that
-cannot run here (no Node, no jq, no PyPI) is left out, and the document says so and why. TEXT stands below the tables.
+docs/performance.md; nothing else in it is touched. Eight minutes at most after the builds. A part that cannot run here (no
+Node, no jq, no PyPI) is left out, and the document says so and why. TEXT stands below the tables.
 
 Standard library only. ROUGE is measured by this same file in a virtual environment of its own.
 """
-import argparse, collections, datetime, json, os, pathlib, platform, re, resource, shutil, statistics
+import argparse, collections, datetime, json, math, os, pathlib, platform, re, resource, shutil, statistics
 import subprocess, sys, tempfile, time, venv
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -17,18 +17,22 @@ DOCUMENT = ROOT / "docs/performance.md"
 BEGIN, END = "<!-- performance:begin -->", "<!-- performance:end -->"
 SIZES = ["8 KB", "80 KB", "800 KB", "8 MB"]
 MAIN = "800 KB"
-COMPONENT, NATIVE = "both hooks, component", "both hooks, native"
+BENCHES = ["hooks", "alternatives", "tokens", "notes"]
+COMPONENT = "both hooks, component"
 # What is aimed at.
 AIM_MS, LESSER_AIM_MS, AIM_RATIO, AIM_NODE_MS = 15, 25, 1.4, 50
 # Time for each byte may grow so much from one size to the next and still be called linear: what runs differ by.
 LINEAR = 1.25
-# Seconds that one part may take before it is given up.
-PATIENCE, BUILD_PATIENCE = 180, 3600
+# Seconds that one part may take before it is given up, and that all of the measuring may take.
+PATIENCE, BUILD_PATIENCE, MEASURING = 180, 3600, 480
 # Transcripts for the scan: megabytes, and kilobytes between two compactions (the first has none).
 SCANNED = {"plain": (100, 1_000_000), "compacted": (50, 1_000)}
 SCAN_ROUNDS = 3
 # rougeL fills a table of words by words, in Python: at 800 KB it is given up after so many seconds, or bytes.
 ROUGE_ROUNDS, ROUGE_L_SECONDS, ROUGE_L_BYTES = 5, 45, 8 << 30
+
+# When the measuring has to end; before it begins nothing has to.
+ends = math.inf
 
 
 class Skipped(Exception):
@@ -44,27 +48,30 @@ def main():
     say("builds")
     run(["cargo", "bench", "--package", "host-harness", "--no-run"], patience=BUILD_PATIENCE)
     run(["cargo", "build", "--release", "--package", "host-harness", "--bins", "--examples"], patience=BUILD_PATIENCE)
-    skipped, measured = {}, {}
+    skipped = {}
     with tempfile.TemporaryDirectory() as folder:
-        folder = pathlib.Path(folder)
-        build_plugin = part("the OpenClaw plugin's build", lambda: built_plugin(folder), skipped)
-        scorer = part("the installation of rouge-score", lambda: scorer_installed(folder), skipped)
-        load, started = os.getloadavg(), time.monotonic()
-        for bench in ["hooks", "alternatives", "tokens", "notes"]:
-            measured[bench] = part(f"the bench {bench}", lambda: benched(bench, folder), skipped)
-        events = part("conversations", lambda: conversations(folder), skipped)
-        if events and build_plugin:
-            measured["node"] = part("Node", lambda: in_node(events), skipped)
-        if events and scorer:
-            measured["rouge"] = part("ROUGE", lambda: rouge_measured(scorer, events), skipped)
-        measured["scan"] = part("scan", lambda: scanned(folder), skipped)
-        minutes = (time.monotonic() - started) / 60
-    loads = [f"{load:.1f}" for load in (load[0], os.getloadavg()[0])]
-    tables = document(measured, skipped)
-    tables.insert(0, machine(arguments.date, loads, minutes))
-    tables += [arguments.note] if arguments.note else []
-    write("\n\n".join(tables))
-    say(f"{DOCUMENT.relative_to(ROOT)} is written; skipped: {', '.join(skipped) or 'nothing'}; {minutes:.1f} minutes after the builds")
+        measured, about = measure_all(pathlib.Path(folder), skipped)
+    tables = [f"{arguments.date}. {machine()}; {about}.\n{versions()}", *document(measured, skipped)]
+    write("\n\n".join(tables + [arguments.note] * bool(arguments.note)))
+    say(f"{DOCUMENT.relative_to(ROOT)} is written; skipped: {', '.join(skipped) or 'nothing'}; {about}")
+
+
+def measure_all(folder, skipped):
+    """Every part in turn; what was measured, and how busy the machine was meanwhile."""
+    global ends
+    plugin = part("the OpenClaw plugin's build", lambda: built_plugin(folder), skipped)
+    scorer = part("the installation of rouge-score", lambda: scorer_installed(folder), skipped)
+    before, started = os.getloadavg()[0], time.monotonic()
+    ends = started + MEASURING
+    measured = {bench: part(f"the bench {bench}", lambda: benched(bench, folder), skipped) for bench in BENCHES}
+    events = part("conversations", lambda: conversations(folder), skipped)
+    if events and plugin:
+        measured["node"] = part("Node", lambda: in_node(events), skipped)
+    if events and scorer:
+        measured["rouge"] = part("ROUGE", lambda: rouge_measured(scorer, events), skipped)
+    measured["scan"] = part("scan", lambda: scanned(folder), skipped)
+    ends, minutes = math.inf, (time.monotonic() - started) / 60
+    return measured, f"load {before:.1f} before and {os.getloadavg()[0]:.1f} after {minutes:.1f} minutes of measuring (1 is one busy core)"
 
 
 # ---- running things ----
@@ -87,6 +94,7 @@ def part(name, work, skipped):
 
 def run(command, patience=PATIENCE, cwd=ROOT, environment=None):
     """Standard output; an error names the command and ends with the last line that it wrote."""
+    patience = max(1, min(patience, round(ends - time.monotonic()) if ends < math.inf else patience))
     shown = " ".join(pathlib.Path(word).name if os.sep in str(word) else str(word) for word in command[:6])
     if shutil.which(str(command[0])) is None:
         raise Skipped(f"{command[0]} is not installed")
@@ -246,15 +254,17 @@ def document(measured, skipped):
     return parts
 
 
-def machine(date, loads, minutes):
-    lock = (ROOT / "Cargo.lock").read_text()
-    version = lambda name: (re.findall(rf'name = "{name}"\nversion = "([^"]+)"', lock) or ["?"])[-1]
-    first = lambda command: (shutil.which(command[0]) and run(command).split("\n")[0].strip()) or f"no {command[0]}"
-    crates = ", ".join(f"{name} {version(name)}" for name in ["wasmtime", "regex", "bpe-openai", "tokenizers", "memchr", "serde_json"])
+def machine():
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
-    return (f"{date}. {processor()}, {os.cpu_count()} cores, {memory:.0f} GiB, {platform.system()} {platform.release()}; load {loads[0]} before "
-            f"and {loads[1]} after {minutes:.0f} minutes of measuring (1 is one busy core).\n"
-            f"{first(['rustc', '--version'])}; {crates}; Node {first(['node', '--version'])}, Python {platform.python_version()}, "
+    return f"{processor()}, {os.cpu_count()} cores, {memory:.0f} GiB, {platform.system()} {platform.release()}"
+
+
+def versions():
+    lock = (ROOT / "Cargo.lock").read_text()
+    locked = lambda name: (re.findall(rf'name = "{name}"\nversion = "([^"]+)"', lock) or ["?"])[-1]
+    first = lambda command: (shutil.which(command[0]) and run(command).split("\n")[0].strip()) or f"no {command[0]}"
+    crates = ", ".join(f"{name} {locked(name)}" for name in ["wasmtime", "regex", "bpe-openai", "tokenizers", "memchr", "serde_json"])
+    return (f"{first(['rustc', '--version'])}; {crates}; Node {first(['node', '--version'])}, Python {platform.python_version()}, "
             f"{first(['jq', '--version'])}. Sources {first(['git', 'rev-parse', '--short', 'HEAD'])}.")
 
 
