@@ -6,6 +6,7 @@
 //!
 //! None of the others does what the hooks do: they say which identifiers are missing, or how long the text is.
 
+#![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used, clippy::expect_used, missing_docs)]
 
 mod conversation;

@@ -4,6 +4,7 @@
 //! `cargo bench -p host-harness --bench notes` runs the criterion groups and then prints a table, `-- table` the table
 //! alone. The folder is where temporary files are: `TMPDIR=/dev/shm` shows the times without waiting for a disk.
 
+#![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used, clippy::expect_used, missing_docs)]
 
 mod conversation;

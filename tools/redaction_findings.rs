@@ -4,6 +4,7 @@
 //! as the text of a conversation, and every secret that is found there is shown with its kind and what stands around it
 //! (the secret itself is not), so that false alarms can be counted by eye.
 
+#![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used, clippy::expect_used, missing_docs)]
 
 use compact_review::redact::redact;

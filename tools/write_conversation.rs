@@ -3,6 +3,7 @@
 //! `cargo run --release -p host-harness --example write_conversation DIR` writes one events.json for each size, as
 //! `compact-review audit` reads it, and prints its path.
 
+#![forbid(unsafe_code)]
 #![allow(clippy::expect_used, missing_docs)]
 
 #[path = "../benches/conversation.rs"]
