@@ -4,12 +4,16 @@
 //! contestants run in turn, so whatever slows the machine down hits all of them:
 //!
 //! - counting with o200k: our counter (with an empty memory), and the three libraries alone, all with the same counts;
-//! - estimating: natively, and through the `usage` hook natively and in the component, where the text is copied in too;
+//! - estimating: natively, through the `usage` hook natively and in the component, where the text is copied in too, and
+//!   the rule of thumb that people use, characters divided by four;
 //! - a session of 2,000 messages counted again after one more.
 //!
 //! `tokenizers` has no built-in vocabulary: its file is made here from the ranks of o200k.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, missing_docs)]
+
+mod measure;
+mod o200k_file;
 
 use compact_review::budget::estimate::estimate;
 use compact_review::budget::event::{UsageEvent, UsageOutcome};
@@ -18,26 +22,23 @@ use criterion::{Criterion, Throughput};
 use host_harness::notes::MemoryNotes;
 use host_harness::runtime::{Call, ComponentPlugin, NativePlugin, Plugin, Services};
 use host_harness::tokens::TokenCounter;
-use std::collections::HashMap;
+use measure::{Contestant, Heat};
+use serde_json::json;
 use std::hint::black_box;
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 const MEGABYTE: usize = 1_000_000;
-/// Runs behind each line of the tables; odd, so that there is a middle one. The best of them is what the machine can do
-/// when nobody else uses it.
-const TABLE_RUNS: usize = 31;
-
-/// Somebody who does the work once.
-type Contestant<'a> = (&'a str, Box<dyn Fn() -> usize + 'a>);
+/// Runs behind each line of the tables.
+const TABLE_RUNS: usize = 15;
 
 fn main() {
     let text = megabyte();
     let file = tempfile::NamedTempFile::new().expect("a temporary file");
-    std::fs::write(file.path(), tokenizer_json()).expect("the tokenizer file is written");
-    let counting = counting(&text, file.path());
+    std::fs::write(file.path(), o200k_file::tokenizer_json()).expect("the tokenizer file is written");
     let component = ComponentPlugin::embedded().expect("our own component loads");
-    let estimating = estimating(&text, &component);
+    let counting = || counting(&text, file.path());
+    let estimating = || estimating(&text, &component);
     let session = Recount::new();
 
     let mut criterion = Criterion::default()
@@ -45,22 +46,26 @@ fn main() {
         .warm_up_time(Duration::from_millis(500))
         .measurement_time(Duration::from_secs(3))
         .configure_from_args();
-    for (name, contestants) in [("count", &counting), ("estimate", &estimating)] {
+    for (name, contestants) in [("count", counting()), ("estimate", estimating())] {
         let mut group = criterion.benchmark_group(name);
         group.throughput(Throughput::Bytes(text.len() as u64));
-        for (contestant, work) in contestants {
-            group.bench_function(*contestant, |bencher| bencher.iter(work));
+        for mut contestant in contestants {
+            group.bench_function(contestant.name(), |bencher| {
+                bencher.iter_custom(|times| (0..times).map(|_| contestant.run()[0].1).sum());
+            });
         }
     }
     criterion.bench_function("recount/2,000 messages and one more", |bencher| bencher.iter(|| session.run()));
     criterion.final_summary();
 
-    // Under `cargo test --benches` everything runs once, and there is nothing to compare.
-    let arguments: Vec<String> = std::env::args().collect();
-    let given = |name: &str| arguments.iter().any(|argument| argument == name);
-    if given("--bench") && !given("--test") && !given("--list") {
-        print_table("counting 1 MB with o200k", &counting, text.len());
-        print_table("estimating 1 MB", &estimating, text.len());
+    if measure::tables_wanted() {
+        let heat = |topic| Heat { topic, size: "1 MB", bytes: text.len(), runs: TABLE_RUNS };
+        let mut all = heat("count").run(counting());
+        measure::print_heat("counting 1 MB with o200k", &all);
+        let estimated = heat("estimate").run(estimating());
+        measure::print_heat("estimating 1 MB", &estimated);
+        all.extend(estimated);
+        measure::write_records(&all, json!({}));
     }
 }
 
@@ -98,10 +103,10 @@ fn counting<'a>(text: &'a str, file: &Path) -> Vec<Contestant<'a>> {
     assert!(counts.iter().all(|count| *count == counts[0]), "all must count the same: {counts:?}");
     println!("{} bytes, {} tokens", text.len(), counts[0]);
     vec![
-        ("ours", Box::new(ours)),
-        ("bpe-openai", Box::new(move || built_in.count(text))),
-        ("tiktoken-rs", Box::new(move || tiktoken.count_ordinary(text))),
-        ("tokenizers", Box::new(with_file)),
+        Contestant::warm("ours", ours),
+        Contestant::warm("bpe-openai", move || built_in.count(text)),
+        Contestant::warm("tiktoken-rs", move || tiktoken.count_ordinary(text)),
+        Contestant::warm("tokenizers", with_file),
     ]
 }
 
@@ -126,9 +131,12 @@ fn estimating<'a>(text: &'a str, component: &'a ComponentPlugin) -> Vec<Contesta
     let (native_event, component_event) = (event(text), event(text));
     let (native_services, component_services) = (services(), services());
     vec![
-        ("native", Box::new(move || estimate(black_box(text)) as usize)),
-        ("usage hook, native", Box::new(move || tokens(NativePlugin.usage(&native_services, &native_event)))),
-        ("usage hook, component", Box::new(move || tokens(component.usage(&component_services, &component_event)))),
+        Contestant::warm("native", move || estimate(black_box(text))),
+        Contestant::warm("usage hook, native", move || tokens(NativePlugin.usage(&native_services, &native_event))),
+        Contestant::warm("usage hook, component", move || {
+            tokens(component.usage(&component_services, &component_event))
+        }),
+        Contestant::warm("characters / 4", move || black_box(text).chars().count() / 4),
     ]
 }
 
@@ -156,88 +164,4 @@ impl Recount {
         black_box(counter.0.count(&texts).unwrap());
         assert_eq!(counter.0.counted(), before + 1);
     }
-}
-
-fn print_table(title: &str, contestants: &[Contestant<'_>], bytes: usize) {
-    let mut times = vec![Vec::new(); contestants.len()];
-    for _ in 0..TABLE_RUNS {
-        for ((_, work), times) in contestants.iter().zip(&mut times) {
-            // Once for nothing: the one before left its own data in the caches.
-            black_box(work());
-            let started = Instant::now();
-            black_box(work());
-            times.push(started.elapsed().as_secs_f64());
-        }
-    }
-    times.iter_mut().for_each(|times| times.sort_unstable_by(f64::total_cmp));
-    println!("\n{title}: best and median of {TABLE_RUNS} runs in turn\n");
-    println!("| | best, ms | MB/s | to the first | median, ms | to the first |\n|---|---:|---:|---:|---:|---:|");
-    for ((name, _), sorted) in contestants.iter().zip(&times) {
-        let (best, median) = (sorted[0], sorted[TABLE_RUNS / 2]);
-        let (to_best, to_median) = (best / times[0][0], median / times[0][TABLE_RUNS / 2]);
-        let rate = bytes as f64 / 1e6 / best;
-        let (best, median) = (best * 1e3, median * 1e3);
-        println!("| {name} | {best:.2} | {rate:.0} | {to_best:.2} | {median:.2} | {to_median:.2} |");
-    }
-}
-
-// ---- o200k as a file for `tokenizers` --------------------------------------------------------------------------
-
-/// How o200k cuts a text before it merges bytes.
-const PATTERN: &str = r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+";
-
-fn tokenizer_json() -> Vec<u8> {
-    let bpe = &bpe_openai::o200k_base().bpe;
-    let tokens: Vec<&[u8]> = (0..bpe.num_tokens() as u32).map(|id| bpe.token_bytes(id)).collect();
-    let ranks: HashMap<&[u8], u32> = (0..).zip(&tokens).map(|(id, token)| (*token, id)).collect();
-    let letters = letters();
-    let spell = |bytes: &[u8]| bytes.iter().map(|byte| letters[usize::from(*byte)]).collect::<String>();
-    let vocab: serde_json::Map<String, serde_json::Value> =
-        (0u32..).zip(&tokens).map(|(id, token)| (spell(token), id.into())).collect();
-    let merges: Vec<[String; 2]> = (0..)
-        .zip(&tokens)
-        .filter_map(|(id, token)| last_merge(token, id, &ranks))
-        .map(|(left, right)| [spell(left), spell(right)])
-        .collect();
-    let json = serde_json::json!({
-        "version": "1.0", "truncation": null, "padding": null, "added_tokens": [], "normalizer": null,
-        "pre_tokenizer": {"type": "Sequence", "pretokenizers": [
-            {"type": "Split", "pattern": {"Regex": PATTERN}, "behavior": "Isolated", "invert": false},
-            {"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true, "use_regex": false},
-        ]},
-        "post_processor": null, "decoder": null,
-        "model": {"type": "BPE", "dropout": null, "unk_token": null, "continuing_subword_prefix": null,
-            "end_of_word_suffix": null, "fuse_unk": false, "byte_fallback": false, "ignore_merges": true,
-            "vocab": vocab, "merges": merges},
-    });
-    serde_json::to_vec(&json).expect("JSON")
-}
-
-/// The two tokens that a token is merged from.
-fn last_merge<'a>(token: &'a [u8], rank: u32, ranks: &HashMap<&[u8], u32>) -> Option<(&'a [u8], &'a [u8])> {
-    // Ends of the parts; the pair with the lowest rank is merged until no pair is below the token itself.
-    let mut ends: Vec<usize> = (0..=token.len()).collect();
-    while ends.len() > 3 {
-        let pair = |at: &usize| ranks.get(&token[ends[*at]..ends[*at + 2]]).copied().unwrap_or(u32::MAX);
-        let best = (0..ends.len() - 2).min_by_key(pair)?;
-        if pair(&best) >= rank {
-            return None;
-        }
-        ends.remove(best + 1);
-    }
-    (ends.len() == 3).then(|| token.split_at(ends[1]))
-}
-
-/// The letters that stand for bytes in such files: printable ones for themselves, the others from U+0100 on.
-fn letters() -> Vec<char> {
-    let mut next = 0x100;
-    (0u8..=255)
-        .map(|byte| match byte {
-            b'!'..=b'~' | 0xa1..=0xac | 0xae..=0xff => char::from(byte),
-            _ => {
-                next += 1;
-                char::from_u32(next - 1).unwrap_or('?')
-            }
-        })
-        .collect()
 }

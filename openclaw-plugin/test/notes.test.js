@@ -3,7 +3,7 @@ import { spawn, spawnSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { test } from "node:test";
-import { addition, earlierName, endOfNote, entryMark, stateName } from "../src/notes/entry.js";
+import { addition, earlierName, endOfNote, entryMark, stateFile, stateName } from "../src/notes/entry.js";
 import { HostError } from "../src/notes/errors.js";
 import { Notes } from "../src/notes/store.js";
 import { workspace } from "./support.js";
@@ -58,6 +58,16 @@ test("files have the names that the command line tool gives them", () => {
   const header = '<!-- compact-review:checkpoint {"version":1,"sessionKey":"a","taken":{"unixMs":1795015400221,"utcOffsetMinutes":0}} -->\n';
   assert.match(earlierName(Buffer.from(header)), /^2026-11-18T152320221Z-[0-9a-f]{8}\.md$/);
   assert.match(earlierName(Buffer.from("by hand")), /^1970-01-01T000000000Z-[0-9a-f]{8}\.md$/);
+});
+
+test("a state of any bytes carries the hash that its definition gives", () => {
+  const body = Buffer.from(Array.from({ length: 5_000 }, (_, at) => (at * 7_919) >>> 3));
+  for (const length of [0, 1, 6, 255, 5_000]) {
+    let hash = 0xcbf2_9ce4_8422_2325n;
+    for (const byte of body.subarray(0, length)) hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * 0x0100_0000_01b3n);
+    const file = stateFile("k", body.subarray(0, length)).toString("latin1");
+    assert.equal(file.split("\n")[2], `${length} ${hash.toString(16).padStart(16, "0")}`);
+  }
 });
 
 test("a state that a power cut left in part, or that is another session's, is none", (t) => {

@@ -67,6 +67,16 @@ test("a compaction on the awaited path is audited, and its losses are handed bac
   assert.equal(lines(log, "before_compaction took").length, 1);
 });
 
+test("letters of one to four bytes, and halves of such, reach the component", async (t) => {
+  const { folder, store, reviewer } = await reviewing(t);
+  store.say("user", "Never restart naïve-höst before 明天上午十点, says 🧹 Zoë.");
+  store.say("user", "Never send half a sign \ud83e to Zoë-7781.");
+  reviewer.beforeCompaction({ messageCount: 2 }, FULL);
+  const checkpoint = fs.readFileSync(path.join(folder, "memory", "checkpoint.md"), "utf8");
+  assert.match(checkpoint, /Never restart naïve-höst before 明天上午十点, says 🧹 Zoë\./);
+  assert.match(checkpoint, /Never send half a sign \ufffd to Zoë-7781\./);
+});
+
 test("within a run the key is all there is, and `compactedCount` counts compactions", async (t) => {
   const { folder, store, reviewer } = await reviewing(t);
   talk(store);
