@@ -62,8 +62,13 @@ fn a_file_that_is_cut_anywhere_loses_its_last_line_at_most() {
         let bytes = lines(&straight(format)).into_bytes();
         let mut whole_lines = Vec::new();
         for cut in 0..=bytes.len() {
-            if cut == 0 || bytes[cut - 1] == b'\n' {
+            let ends = |at: usize| bytes.get(at).is_none_or(|byte| *byte == b'\n');
+            if cut == 0 || ends(cut - 1) {
                 whole_lines = folder.told(format, &bytes[..cut]);
+                continue;
+            }
+            // Each file has some thousand places: every seventh of them, and those at the end of a line.
+            if cut % 7 != 0 && !ends(cut) && !ends(cut + 1) {
                 continue;
             }
             let told = folder.told(format, &bytes[..cut]);
@@ -95,6 +100,30 @@ fn a_session_that_is_followed_while_it_grows_tells_everything_once() {
                 follower.poll(&mut seen).unwrap();
             }
             assert_eq!(told, whole, "{format} in steps of {step}");
+        }
+    }
+}
+
+#[test]
+fn a_session_that_is_followed_from_a_line_without_its_end_tells_it_once() {
+    for format in [Format::Openclaw, Format::Codex, Format::Plain] {
+        let text = lines(&straight(format));
+        let folder = Folder::new();
+        let whole = folder.told(format, text.as_bytes());
+        for (end, _) in text.match_indices('\n') {
+            std::fs::write(folder.path(), &text[..end]).unwrap();
+            let mut follower = Follower::new(&folder.path(), Some(format), None);
+            let mut told = Vec::new();
+            for rest in ["", &text[end..]] {
+                let mut file = std::fs::OpenOptions::new().append(true).open(folder.path()).unwrap();
+                file.write_all(rest.as_bytes()).unwrap();
+                let mut seen = |news: News| match news {
+                    News::Start(_) => told.clear(),
+                    News::Past(entry) | News::Now(entry) => told.push(entry),
+                };
+                follower.poll(&mut seen).unwrap();
+            }
+            assert_eq!(told, whole, "{format} from byte {end}");
         }
     }
 }
