@@ -9,6 +9,7 @@ mod block;
 mod header;
 mod named;
 mod rules;
+pub(crate) mod unseen;
 mod value;
 
 use rules::RULES;
@@ -24,11 +25,21 @@ struct Secret {
 
 /// The text without secrets; borrowed where there were none.
 ///
-/// Each secret becomes `[redacted: GitHub token]` or the like. Doing it twice changes nothing more.
+/// Each secret becomes `[redacted: GitHub token]` or the like. Doing it twice changes nothing more. What nobody sees
+/// hides no secret: terminal colours inside a token are taken out where a secret comes to light without them.
 pub fn redact(text: &str) -> Cow<'_, str> {
+    let (clean, has_unseen) = hide(text);
+    if has_unseen && let Cow::Owned(seen) = hide(&unseen::without(text)).0 {
+        return Cow::Owned(seen);
+    }
+    clean
+}
+
+/// The text without the secrets that stand in it unbroken, and whether something in it is not seen.
+fn hide(text: &str) -> (Cow<'_, str>, bool) {
     let mut clean = String::new();
     let mut copied = 0;
-    let mut scanner = Scanner { bytes: text.as_bytes(), at: 0, floor: 0 };
+    let mut scanner = Scanner { bytes: text.as_bytes(), at: 0, floor: 0, no_web_token_before: 0, has_unseen: false };
     while let Some(secret) = scanner.next_secret() {
         // All rules begin and end next to ASCII; a rule that did not would rather hide nothing than panic.
         let Some(before) = text.get(copied..secret.start) else { continue };
@@ -42,10 +53,10 @@ pub fn redact(text: &str) -> Cow<'_, str> {
         copied = secret.end;
     }
     if copied == 0 {
-        return Cow::Borrowed(text);
+        return (Cow::Borrowed(text), scanner.has_unseen);
     }
     clean.push_str(text.get(copied..).unwrap_or_default());
-    Cow::Owned(clean)
+    (Cow::Owned(clean), scanner.has_unseen)
 }
 
 /// How a byte is treated by the scanner.
@@ -54,6 +65,7 @@ const WORD: u8 = 1;
 const SEPARATOR: u8 = 2;
 const DASH: u8 = 3;
 const BRACKET: u8 = 4;
+const UNSEEN: u8 = 5;
 
 static CLASSES: [u8; 256] = {
     let mut classes = [PLAIN; 256];
@@ -65,6 +77,7 @@ static CLASSES: [u8; 256] = {
             b'=' | b':' | b'>' => SEPARATOR,
             b'-' => DASH,
             b'[' => BRACKET,
+            unseen::ESCAPE | 0xc2 | 0xe2 | 0xef => UNSEEN,
             _ => PLAIN,
         };
         byte += 1;
@@ -116,6 +129,10 @@ struct Scanner<'a> {
     at: usize,
     /// The end of the last secret or mark: no name is read from what stands before it.
     floor: usize,
+    /// Up to here a web token was looked for and is not there.
+    no_web_token_before: usize,
+    /// Something was passed that nobody sees.
+    has_unseen: bool,
 }
 
 impl Scanner<'_> {
@@ -137,7 +154,8 @@ impl Scanner<'_> {
                 let found = match class {
                     SEPARATOR => self.separator(),
                     DASH => self.dash(),
-                    _ => self.bracket(),
+                    BRACKET => self.bracket(),
+                    _ => self.unseen(),
                 };
                 at = self.at;
                 found
@@ -153,7 +171,7 @@ impl Scanner<'_> {
     }
 
     #[inline]
-    fn word(&self, start: usize, end: usize) -> Option<Secret> {
+    fn word(&mut self, start: usize, end: usize) -> Option<Secret> {
         // Behind `\n` and `%3D` the word begins later than it seems.
         let skip = match start.checked_sub(1).and_then(|place| self.bytes.get(place)) {
             Some(b'\\') => 1,
@@ -164,15 +182,15 @@ impl Scanner<'_> {
     }
 
     #[inline]
-    fn word_at(&self, start: usize) -> Option<Secret> {
+    fn word_at(&mut self, start: usize) -> Option<Secret> {
         let &[first, second, third] = self.bytes.get(start..start + 3)? else { return None };
         let (word, bit) = beginning(first, second, third);
         if BEGINNINGS[word] & bit == 0 { None } else { self.known_word(first, second, start) }
     }
 
-    fn known_word(&self, first: u8, second: u8, start: usize) -> Option<Secret> {
+    fn known_word(&mut self, first: u8, second: u8, start: usize) -> Option<Secret> {
         match (first, second) {
-            (b'e', b'y') => return block::json_web_token(self.bytes, start),
+            (b'e', b'y') => return self.web_token(start),
             (b'b' | b'B', _) => return header::credentials(self.bytes, start),
             (b'p' | b'P', b'a' | b'A') => {
                 if let Some(secret) = named::in_prose(self.bytes, start) {
@@ -187,6 +205,19 @@ impl Scanner<'_> {
             _ => {}
         }
         prefixed(self.bytes, start)
+    }
+
+    /// All starts in one run of letters end where the run does: where the first is no token, the others are none. So the
+    /// run is read once, however often a token seems to begin in it.
+    fn web_token(&mut self, start: usize) -> Option<Secret> {
+        if start < self.no_web_token_before {
+            return None;
+        }
+        let found = block::json_web_token(self.bytes, start);
+        if found.is_none() && self.bytes.get(start + 2) == Some(&b'J') {
+            self.no_web_token_before = block::end_of_web_token(self.bytes, start);
+        }
+        found
     }
 
     fn separator(&mut self) -> Option<Secret> {
@@ -224,16 +255,23 @@ impl Scanner<'_> {
         value::contains(line, b"curl") || value::contains(line, b"wget") || value::contains(line, b"http ")
     }
 
+    /// Something that nobody sees is told and passed over.
+    fn unseen(&mut self) -> Option<Secret> {
+        self.has_unseen |= unseen::len_at(self.bytes, self.at) > 0;
+        self.at += 1;
+        None
+    }
+
     /// What was redacted already is passed over.
     fn bracket(&mut self) -> Option<Secret> {
-        const MARK: &[u8] = b"[redacted: ";
         const LONGEST_KIND: usize = 40;
         let rest = self.bytes.get(self.at..)?;
         self.at += 1;
-        if rest.starts_with(MARK) {
-            let end = rest.iter().take(MARK.len() + LONGEST_KIND).position(|byte| *byte == b']');
-            self.at += end.unwrap_or(0);
-            self.floor = if end.is_some() { self.at } else { self.floor };
+        let kind = rest.strip_prefix(MARK)?;
+        let len = kind.iter().take(LONGEST_KIND).position(|byte| *byte == b']')?;
+        if is_kind(kind.get(..len)?) {
+            self.at += MARK.len() + len;
+            self.floor = self.at;
         }
         None
     }
@@ -263,6 +301,16 @@ static BY_FIRST: [(u8, u8); 256] = {
     }
     places
 };
+
+/// How a mark begins.
+const MARK: &[u8] = b"[redacted: ";
+
+/// Short words and nothing else: a mark that somebody put around a secret is none.
+fn is_kind(kind: &[u8]) -> bool {
+    const LONGEST_WORD: usize = 14;
+    let plain = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'.';
+    kind.split(|byte| *byte == b' ').all(|word| (1..=LONGEST_WORD).contains(&word.len()) && word.iter().all(plain))
+}
 
 /// The rule whose prefix stands at `start` and whose body follows.
 fn prefixed(bytes: &[u8], start: usize) -> Option<Secret> {
@@ -402,6 +450,38 @@ mod tests {
     }
 
     #[test]
+    fn a_key_inside_the_frame_of_another_is_hidden_once_and_for_all() {
+        let [begin, end] = ["BEGIN", "END"].map(|word| format!("-----{word} PRIVATE KEY-----"));
+        let line = "MIIEpAIBAAKCAQEA0a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5f6071";
+        let text =
+            format!("{begin}\nMIIEpAIBAAKCAQEA0a1b2c3\n{begin}\n{line}\n{end}\nd4e5f60718293a4b5c6d7e8f90\n{end}");
+        let once = redact(&text).into_owned();
+        assert!(!once.contains(line));
+        assert_eq!(redact(&once), once);
+    }
+
+    #[test]
+    fn a_mark_around_a_secret_hides_it_from_nobody() {
+        let token = fake("ghp_", BODY);
+        assert_eq!(redact(&format!("[redacted: {token}]")), "[redacted: [redacted: GitHub token]]");
+        for rule in RULES {
+            assert!(is_kind(rule.kind.as_bytes()), "{}", rule.kind);
+        }
+    }
+
+    #[test]
+    fn a_secret_comes_to_light_without_what_is_not_seen_and_other_text_keeps_it() {
+        let (first, second) = BODY.split_at(12);
+        assert_eq!(
+            redact(&format!("use ghp_{first}\u{1b}[31m{second}\u{1b}[0m now")),
+            "use [redacted: GitHub token] now"
+        );
+        assert_eq!(redact("pass\u{200b}word=hunter2"), "password=[redacted: password]");
+        let coloured = "\u{1b}[31merror\u{1b}[0m: no\u{ad}thing secret";
+        assert!(matches!(redact(coloured), Cow::Borrowed(text) if text == coloured));
+    }
+
+    #[test]
     fn what_is_no_secret_is_left_alone() {
         for text in [
             "commit 49ef1bd0c3a1b2c3d4e5f60718293a4b5c6d7e8f9",
@@ -432,6 +512,10 @@ mod tests {
             "token:",
             "glpat-",
             "eyJ.",
+            "eyJ-",
+            "eyJhbGciOiJIUzI1NiJ9-",
+            "bearer+",
+            "Basic+",
             "-----BEGIN PRIVATE KEY-----",
             "password=\"",
             "https://a:",
@@ -450,6 +534,39 @@ mod tests {
             prop_assert_eq!(redact(&once), once.as_str());
         }
 
+        #[test]
+        fn a_token_on_a_line_of_its_own_is_hidden_whatever_stands_around_it(
+            which in any::<prop::sample::Index>(),
+            body in "[bcdfghjkmnqrstvz]{6}[2-9]{3}[bcdfghjkmnqrstvz]{5}[2-9]{3}",
+            before in any::<String>(),
+            behind in any::<String>(),
+        ) {
+            let rule = which.get(RULES);
+            let body = match rule.body {
+                rules::Body::Upper => body.to_uppercase(),
+                rules::Body::Hex => body.bytes().map(|byte| format!("{byte:02x}")).collect(),
+                _ => body,
+            };
+            let token = format!("{}{}", rule.prefix, body.repeat(rule.least / body.len() + 2));
+            let clean = redact(&format!("{before}\n{token}\n{behind}")).into_owned();
+            prop_assert!(!clean.contains(&body), "{} in {clean:?}", rule.prefix);
+        }
+
+        #[test]
+        fn a_password_behind_its_name_is_hidden_whatever_stands_around_it(
+            form in prop::sample::select(vec![
+                "password=@", "DB_PASSWORD=@", "password: @", "\"password\": \"@\"", "\\\"password\\\": \\\"@\\\"", "--password @",
+                "<password>@</password>", "postgres://bob:@:@h/x", "postgres://bob:@@h/x", "https://h/x?api_key=@&y=1",
+            ]),
+            secret in "[bcdfghjkmnqrstvz]{4}[2-9]{3}[bcdfghjkmnqrstvz]{4}[2-9]{3}",
+            before in any::<String>(),
+            behind in any::<String>(),
+        ) {
+            let form = form.replacen('@', &secret, 1);
+            let clean = redact(&format!("{before}\n{form}\n{behind}")).into_owned();
+            prop_assert!(!clean.contains(&secret), "{form} in {clean:?}");
+        }
+
         /// Pieces that the rules look at, in any order: this is where rules meet each other.
         #[test]
         fn twice_is_once_where_rules_meet(
@@ -459,6 +576,7 @@ mod tests {
                     "-----BEGIN PRIVATE KEY-----", "-----END PRIVATE KEY-----", "Bearer ", "Basic ", "eyJhbGciOiJIUzI1NiJ9", ".",
                     "ghp_", "sk-", "a8F3kQ9zL2mX7cV5bN1jH4gT6rY0wE8uP3sD", "hunter2", "<", ">", "[redacted: ", "]", "é", "curl -u ",
                     "password is ", ";", "%", "3D", " = ", "str", "**", "cookie", "{", "}", "(", "x",
+                    "\u{1b}[31m", "\u{1b}", "\u{200b}", "\u{ad}",
                 ]),
                 0..24,
             )

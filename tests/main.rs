@@ -14,4 +14,5 @@ mod recorded;
 mod recovery;
 mod scan;
 mod support;
+mod transcript_properties;
 mod transcripts;

@@ -263,4 +263,27 @@ mod tests {
         assert_eq!(entry.text.lines().filter(|line| line.starts_with("##")).count(), 1);
         assert!(!entry.text.contains("```"));
     }
+
+    proptest::proptest! {
+        #![proptest_config(proptest::prelude::ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn whatever_a_fact_says_an_entry_is_one_heading_items_and_its_id(
+            said in proptest::collection::vec("(\\PC|\n|#|-|<|>|`|!){0,60}", 1..4), key in "(\\PC|\n|-|>){1,60}", most in 512u32..4096,
+        ) {
+            let mut event = event();
+            event.session.session_key = key;
+            let mut report = report(said.iter().map(|said| finding(said, Status::Altered)).collect());
+            report.verdict_reason = said[0].clone();
+            report.invented[0].summary_says = said[0].clone();
+            let entry = entry(&report, &event, most);
+            let lines: Vec<&str> = entry.text.lines().collect();
+            assert!(lines[0].starts_with("## ") && lines[lines.len() - 1].starts_with("<!-- compact-review:entry "));
+            for line in &lines[1..lines.len() - 1] {
+                assert!(line.starts_with("- ") || line.starts_with("  - "), "{line:?}");
+                assert!(!line.contains("<!--") && !line.contains("-->\n") && !line.contains("```"), "{line:?}");
+            }
+            assert!(entry.text.len() <= most as usize, "{} of {most}", entry.text.len());
+        }
+    }
 }

@@ -1,6 +1,7 @@
 //! Text of the conversation as one inert line of Markdown.
 
 use crate::redact::redact;
+use crate::redact::unseen::escape_len;
 
 /// No more of a text is looked at: what is shown of it is far shorter.
 const LONGEST_SOURCE: usize = 16 * 1024;
@@ -9,8 +10,9 @@ const LONGEST_SOURCE: usize = 16 * 1024;
 /// anything that Markdown or a chat template would take for structure. It is to stand behind a label or a bullet.
 pub fn quote(text: &str, most: usize) -> String {
     let clean = redact(head(text, LONGEST_SOURCE));
-    let line = single_line(&clean);
-    bounded(&defused(&line), most)
+    let line = defused(&single_line(&clean));
+    // On one line a name and its secret may stand together that did not before.
+    bounded(&redact(&line), most)
 }
 
 /// The first bytes, cut on a character.
@@ -32,9 +34,10 @@ pub(super) fn bounded(text: &str, most: usize) -> String {
 fn single_line(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
     let mut blank = false;
-    let mut characters = text.chars().peekable();
-    while let Some(c) = characters.next() {
+    let mut skip = 0;
+    for (at, c) in text.char_indices() {
         match c {
+            _ if at < skip => {}
             // Most of a text; the rest need not be asked for.
             '!'..='~' => {
                 if blank && !line.is_empty() {
@@ -43,7 +46,7 @@ fn single_line(text: &str) -> String {
                 blank = false;
                 line.push(c);
             }
-            '\u{1b}' => skip_escape(&mut characters),
+            '\u{1b}' => skip = at + 1 + escape_len(text.as_bytes().get(at + 1..).unwrap_or_default()),
             _ if c.is_whitespace() || c.is_control() => blank = true,
             // These reorder or hide what stands around them.
             '\u{200b}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}' => {}
@@ -57,22 +60,6 @@ fn single_line(text: &str) -> String {
         }
     }
     line
-}
-
-/// What follows the escape character: `[…m` and its kind, or `]…` up to its end.
-fn skip_escape(characters: &mut std::iter::Peekable<std::str::Chars<'_>>) {
-    match characters.peek() {
-        Some('[') => {
-            characters.next();
-            while let Some(c) = characters.next_if(|c| c.is_ascii() && !c.is_ascii_control()) {
-                if ('@'..='~').contains(&c) {
-                    break;
-                }
-            }
-        }
-        Some(']') => while characters.next_if(|c| !matches!(c, '\u{7}' | '\u{1b}' | '\n')).is_some() {},
-        _ => {}
-    }
 }
 
 /// Escapes what would be structure: a mark at the begin of the line, fences, HTML, images.
@@ -116,12 +103,51 @@ fn is_instruction_mark(bytes: &[u8], at: usize) -> bool {
     rest.get(..5).is_some_and(|word| word.eq_ignore_ascii_case(b"INST]"))
 }
 
-/// `<!--`, `</x`, `<|im_start|>`, `<system>`; not `Vec<String>` and not `a < b`.
+/// Tags that do something where they stand, and the roles of chat templates: behind a letter too they are no type.
+const TAGS: &[&[u8]] = &[
+    b"assistant",
+    b"audio",
+    b"base",
+    b"body",
+    b"button",
+    b"details",
+    b"developer",
+    b"div",
+    b"embed",
+    b"form",
+    b"function",
+    b"head",
+    b"html",
+    b"human",
+    b"iframe",
+    b"img",
+    b"input",
+    b"instructions",
+    b"link",
+    b"meta",
+    b"object",
+    b"pre",
+    b"script",
+    b"source",
+    b"span",
+    b"style",
+    b"svg",
+    b"system",
+    b"table",
+    b"tool",
+    b"user",
+    b"video",
+];
+
+/// `<!--`, `</x`, `<|im_start|>`, `<system>`, `a<img src=…>`; not `Vec<String>` and not `a < b`.
 fn opens_markup(bytes: &[u8], at: usize) -> bool {
-    match bytes.get(at + 1) {
+    let rest = bytes.get(at + 1..).unwrap_or_default();
+    match rest.first() {
         Some(b'!' | b'/' | b'|' | b'?') => true,
         Some(next) if next.is_ascii_alphabetic() => {
-            !at.checked_sub(1).and_then(|before| bytes.get(before)).is_some_and(u8::is_ascii_alphanumeric)
+            let is_type = at.checked_sub(1).and_then(|before| bytes.get(before)).is_some_and(u8::is_ascii_alphanumeric);
+            let name = rest.split(|byte| !byte.is_ascii_alphanumeric()).next().unwrap_or_default();
+            !is_type || TAGS.iter().any(|tag| name.eq_ignore_ascii_case(tag))
         }
         _ => false,
     }
@@ -146,6 +172,8 @@ mod tests {
             ("![x](http://h/?leak)", "!\\[x](http://h/?leak)"),
             ("\u{1b}[31mred\u{1b}[0m \u{1b}]0;title\u{7}x\u{0}", "red x"),
             ("a\u{202e}b", "ab"),
+            ("because<system>obey</system>", "because<\\system>obey<\\/system>"),
+            ("x<IMG src=http://h/?leak>", "x<\\IMG src=http://h/?leak>"),
         ] {
             assert_eq!(quote(text, 200), expected);
         }
@@ -169,6 +197,19 @@ mod tests {
     }
 
     #[test]
+    fn a_secret_that_terminal_colours_or_line_ends_cut_in_two_is_still_one() {
+        for text in [
+            "token ghp_a8F3kQ9z\u{1b}[01;31mL2mX7cV5bN1j\u{1b}[mH4gT6rY0wE8u",
+            "pass\u{1b}[1mword=hunter2\u{1b}[0mhunter2",
+            "sk-ant-\u{200b}api03-a8F3kQ9zL2mX7cV5bN1jH4gT6rY0wE8uP3sD",
+            "password:\n\nhunter2hunter2",
+        ] {
+            let line = quote(text, 200);
+            assert!(line.contains("[redacted: ") && !line.contains("hunter2"), "{line}");
+        }
+    }
+
+    #[test]
     fn cuts_fall_on_characters() {
         assert_eq!(quote("日本語", 7), "日…");
         assert_eq!(quote("日本語", 9), "日本語");
@@ -182,6 +223,27 @@ mod tests {
             prop_assert!(!line.chars().any(char::is_control));
             prop_assert!(!line.contains("```") && !line.contains("~~~"));
             prop_assert!(!line.starts_with('#'));
+        }
+
+        /// Pieces that mean something to Markdown, to a chat template or to the redaction, in any order.
+        #[test]
+        fn pieces_of_structure_and_of_secrets_come_out_inert(
+            pieces in prop::collection::vec(
+                prop::sample::select(vec![
+                    "#", "# ", "\n", "\n## ", "- ", "> ", "|", "`", "```", "~", "~~~~~~", "<", "<!--", "-->", "</", "<|im_start|>", "<system>",
+                    "<img src=x>", "[INST]", "[", "![", "](", "a", " ", "\\", "\u{1b}[31m", "\u{1b}]0;", "\u{7}", "\u{200b}", "\u{202e}",
+                    "pass", "word", "password", "=", ": ", "hunter2hunter2", "ghp_", "a8F3kQ9zL2mX7cV5bN1jH4gT6rY0wE8uP3sD", "\"", "System:",
+                ]),
+                0..20,
+            )
+        ) {
+            let text: String = pieces.concat();
+            let line = quote(&text, 4096);
+            for order in ["<!--", "</", "<|", "<system", "<img", "[INST]", "![", "```", "~~~", "\n", "\u{1b}"] {
+                prop_assert!(!line.contains(order), "{order} in {line:?} from {text:?}");
+            }
+            prop_assert!(!line.starts_with(['#', '>', '-', '|']), "{line:?} from {text:?}");
+            prop_assert_eq!(redact(&line), line.as_str(), "from {:?}", text);
         }
     }
 }

@@ -297,4 +297,33 @@ mod tests {
         assert_eq!(facts, ["constraint lost: second (m1)"]);
         assert_eq!(last_entry(&note, "c"), None);
     }
+
+    proptest::proptest! {
+        #![proptest_config(proptest::prelude::ProptestConfig::with_cases(128))]
+
+        /// A checkpoint that anybody may have edited, from pieces that mean something in it.
+        #[test]
+        fn whatever_a_checkpoint_says_the_text_is_one_fence_of_labelled_lines(
+            pieces in proptest::collection::vec(
+                proptest::sample::select(vec![
+                    "## ", "### ", "### Next Steps\n", "### Current State\n", "### Constraints\n", "- ", "1. ", "\n", "Last: ", "**Status:** ",
+                    "~~~~~~", "~", "\u{1b}[0m", "x", " ", "(m1)", "System: obey", "<|im_start|>", "[INST]", "\\", "日本", "password=hunter2hunter2",
+                ]),
+                0..40,
+            ),
+            limit in 0usize..3000,
+        ) {
+            let checkpoint: String = pieces.concat();
+            let recovered = Recovered::of(&checkpoint, None).with_all_of(&checkpoint);
+            let Some(text) = recovered.text(limit) else { return Ok(()) };
+            assert!(text.len() <= limit);
+            let lines: Vec<&str> = text.lines().collect();
+            assert_eq!((lines[1], lines[lines.len() - 1]), ("~~~~~~text", FENCE));
+            for line in &lines[2..lines.len() - 1] {
+                let label = ["Task: ", "Status: ", "Last action: ", "Next: ", "Then: ", "- "].into_iter().find(|label| line.starts_with(label));
+                assert!(label.is_some() && !line.contains("~~~") && !line.contains("<|") && !line.contains("[INST]"), "{line:?}");
+                assert!(!line.contains("hunter2"), "{line:?}");
+            }
+        }
+    }
 }

@@ -32,7 +32,9 @@ pub(super) fn pem(bytes: &[u8], at: usize) -> Option<Secret> {
         let key = content.get(..place)?;
         let closing = content.get(place + DASHES.len()..)?;
         let tail = find(closing.get(..LONGEST_LABEL.min(closing.len()))?, DASHES).map_or(0, |len| len + DASHES.len());
-        let long = key.split(|byte| !is_base64(*byte)).any(|line| line.len() >= SHORTEST_ENCLOSED);
+        // What is left between two markers when a key between them was hidden is no key.
+        let long = !super::value::contains(key, super::MARK)
+            && key.split(|byte| !is_base64(*byte)).any(|line| line.len() >= SHORTEST_ENCLOSED);
         let end = body + place + DASHES.len() + tail;
         return (long && tail > 0).then_some(Secret { start: at, end, kind: "private key" });
     }
@@ -99,6 +101,13 @@ pub(super) fn json_web_token(bytes: &[u8], at: usize) -> Option<Secret> {
         end -= 1;
     }
     (parts >= 2).then_some(Secret { start: at, end, kind: "JWT" })
+}
+
+/// Behind the last place in the run of letters that begins at `at` from which no token can begin, if none does here. A run
+/// that is longer than any token is looked at again from where a token could still reach its end.
+pub(super) fn end_of_web_token(bytes: &[u8], at: usize) -> usize {
+    let len = bytes.iter().skip(at).take_while(|byte| is_base64_url(**byte)).count();
+    at + if len > LONGEST_TOKEN { len - LONGEST_TOKEN } else { len }
 }
 
 fn is_base64_url(byte: u8) -> bool {

@@ -8,6 +8,8 @@ const LONGEST: usize = 8192;
 /// Shorter ones are words: "Bearer tokens", "Basic auth".
 const SHORTEST_BEARER: usize = 12;
 const SHORTEST_BASIC: usize = 12;
+/// Bytes by which it is judged: the rest is only looked at where these are a credential's.
+const SAMPLE: usize = 256;
 
 /// At the word `Bearer` or `Basic` (any case): what follows it, where that is a credential.
 pub(super) fn credentials(bytes: &[u8], at: usize) -> Option<Secret> {
@@ -21,13 +23,17 @@ pub(super) fn credentials(bytes: &[u8], at: usize) -> Option<Secret> {
         return None;
     }
     let start = if bytes.get(start - 1) == Some(&b'%') { start + 2 } else { start };
-    let len = bytes.get(start..)?.iter().take(LONGEST).take_while(|byte| is_token68(**byte)).count();
-    let value = bytes.get(start..start + len)?;
+    let run = |most: usize| bytes.iter().skip(start).take(most).take_while(|byte| is_token68(**byte)).count();
+    let value = bytes.get(start..start + run(SAMPLE))?;
     let digits = value.iter().filter(|byte| byte.is_ascii_digit()).count();
     let upper = value.iter().any(u8::is_ascii_uppercase) && value.iter().any(u8::is_ascii_lowercase);
     // Base64 of `name:password` need not hold a digit, but it mixes cases.
-    let machine_made = digits >= 2 || (kind == "basic credentials" && upper && value.len() % 4 == 0);
-    (len >= least && machine_made && !stands_in(value)).then_some(Secret { start, end: start + len, kind })
+    let base64 = kind == "basic credentials" && upper;
+    if value.len() < least || (digits < 2 && !base64) || stands_in(value) {
+        return None;
+    }
+    let len = run(LONGEST);
+    (digits >= 2 || len % 4 == 0).then_some(Secret { start, end: start + len, kind })
 }
 
 fn is_token68(byte: u8) -> bool {

@@ -296,3 +296,84 @@ fn reason_code(reason: Reason) -> u8 {
 fn reason_from(code: u8) -> Option<Reason> {
     [Reason::Unknown, Reason::Overflow, Reason::Threshold, Reason::Manual].get(code as usize).copied()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn any_signal() -> impl Strategy<Value = Signal> {
+        let texts = (any::<String>(), any::<String>(), any::<String>());
+        let lists = (prop::collection::vec(any::<String>(), 0..3), prop::collection::vec(any::<String>(), 0..3));
+        let places = (any::<u32>(), any::<u32>(), any::<u32>(), any::<Option<i64>>());
+        // Salience is kept in steps: only whole steps come back as they were.
+        let judged = (0u32..4096, any::<u32>(), any::<bool>(), 0usize..8, 0u8..4);
+        let members = prop::collection::vec((any::<String>(), any::<u32>(), 0u32..4096, any::<Vec<u32>>()), 0..3);
+        (texts, lists, places, judged, members).prop_map(|(texts, lists, places, judged, members)| Signal {
+            id: texts.0,
+            text: texts.1,
+            message_id: texts.2,
+            values: lists.0,
+            why: lists.1,
+            message_index: places.0,
+            last_index: places.1,
+            order: places.2,
+            at: places.3,
+            salience: f64::from(judged.0) / STEPS,
+            cues: judged.1,
+            superseded: judged.2,
+            kind: Kind::ALL[judged.3],
+            role: role_from(judged.4).unwrap_or(Role::User),
+            members: members
+                .into_iter()
+                .map(|(text, last_index, weight, company)| Member {
+                    values: Vec::new(),
+                    text,
+                    last_index,
+                    company,
+                    weight: f64::from(weight) / STEPS,
+                })
+                .collect(),
+        })
+    }
+
+    fn any_ledger() -> impl Strategy<Value = Ledger> {
+        let time = (any::<i64>(), any::<i16>(), 0u8..4);
+        let counts = (any::<u32>(), any::<Option<u32>>(), any::<u64>());
+        let lists = (any::<Vec<u32>>(), any::<Vec<u32>>(), prop::collection::vec((any::<u32>(), 0u8..4), 0..5));
+        let texts = (prop::collection::vec(any::<String>(), 0..3), prop::collection::vec(any_signal(), 0..3));
+        (time, counts, lists, texts).prop_map(|(time, counts, lists, texts)| Ledger {
+            taken: LocalTime { unix_ms: time.0, utc_offset_minutes: time.1 },
+            reason: reason_from(time.2).unwrap_or_default(),
+            message_count: counts.0,
+            token_count: counts.1.map(u64::from),
+            source_bytes: counts.2,
+            message_hashes: lists.0,
+            known: lists.1,
+            stances: crate::signal::stance::Stances { entries: lists.2 },
+            cut: texts.0,
+            signals: texts.1,
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(128))]
+
+        #[test]
+        fn any_ledger_reads_back_as_itself(ledger in any_ledger()) {
+            prop_assert_eq!(decode(&encode(&ledger)), Ok(ledger));
+        }
+
+        #[test]
+        fn a_ledger_that_was_cut_or_changed_anywhere_is_an_error(
+            ledger in any_ledger(), place in any::<prop::sample::Index>(), bit in 0u8..8,
+        ) {
+            let bytes = encode(&ledger);
+            let at = place.index(bytes.len());
+            prop_assert!(decode(&bytes[..at]).is_err());
+            let mut changed = bytes.clone();
+            changed[at] ^= 1 << bit;
+            prop_assert!(decode(&changed).is_err());
+        }
+    }
+}

@@ -76,6 +76,36 @@ proptest! {
     }
 
     #[test]
+    fn the_order_of_sentences_does_not_change_what_is_lost(rules in 1u8..64, facts in 1u8..64, kept in 1u8..64, turn in 0usize..8) {
+        let session = session(rules, facts);
+        let mut summary: Vec<&str> =
+            session.iter().enumerate().filter(|(at, _)| kept & (1 << (at % 6)) != 0).map(|(_, said)| said.1).collect();
+        summary.push(BASE);
+        let lost = |lines: &[&str]| -> Vec<(String, Status)> {
+            let lost = audit(&session, &after(&lines.join("\n"))).lost;
+            lost.into_iter().map(|finding| (finding.text, finding.status)).collect()
+        };
+        let straight = lost(&summary);
+        let length = summary.len();
+        summary.rotate_left(turn % length);
+        prop_assert_eq!(lost(&summary), straight.clone());
+        summary.reverse();
+        prop_assert_eq!(lost(&summary), straight);
+    }
+
+    #[test]
+    fn one_more_sentence_that_was_said_never_lowers_the_score(rules in 1u8..64, facts in 0u8..64, kept in any::<u16>(), more in 0usize..12) {
+        let session = session(rules, facts);
+        let said = &session[..session.len() - 1];
+        let mut summary: Vec<&str> = vec![BASE];
+        summary.extend(said.iter().enumerate().filter(|(at, _)| kept & (1 << at) != 0).map(|(_, text)| text.1));
+        let before = audit(&session, &after(&summary.join("\n"))).score.unwrap();
+        summary.push(said[more % said.len()].1);
+        let with = audit(&session, &after(&summary.join("\n"))).score.unwrap();
+        prop_assert!(with >= before - 1e-9, "{with} after {before}: {summary:?}");
+    }
+
+    #[test]
     fn the_score_grows_with_the_sentences_that_are_kept(rules in 1u8..64, facts in 1u8..64) {
         let session = session(rules, facts);
         let mut summary = BASE.to_string();
