@@ -72,7 +72,12 @@ impl Folder {
         }
         let mut options = OpenOptions::new();
         options.read(true);
-        let mut file = self.open(name, options, "read")?;
+        let mut file = match self.open(name, options, "read") {
+            Ok(file) => file,
+            // Readers take no lock: another gateway may have removed it since.
+            Err(_) if self.file_len(name)?.is_none() => return Ok(None),
+            Err(error) => return Err(error),
+        };
         let mut bytes = Vec::new();
         (&mut file).take(most + 1).read_to_end(&mut bytes).map_err(|error| host_error("read", &place, &error))?;
         if bytes.len() as u64 > most {
@@ -193,7 +198,11 @@ impl Folder {
         for entry in self.dir.entries().map_err(|error| failed(&error))? {
             let entry = entry.map_err(|error| failed(&error))?;
             let Ok(name) = entry.file_name().into_string() else { continue };
-            let metadata = entry.metadata().map_err(|error| failed(&error))?;
+            let metadata = match entry.metadata() {
+                // Readers take no lock: another gateway may have removed it since it was listed.
+                Err(error) if error.kind() == ErrorKind::NotFound => continue,
+                metadata => metadata.map_err(|error| failed(&error))?,
+            };
             if metadata.is_file() && !name.starts_with(UNFINISHED) {
                 found.push((name, metadata.len()));
             }

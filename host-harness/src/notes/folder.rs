@@ -36,7 +36,7 @@ pub struct FolderNotes {
 /// A checkpoint that was replaced.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EarlierCheckpoint {
-    /// Its file name below `memory/checkpoints/`; names sort by time.
+    /// Its file name below `memory/checkpoints/`; names sort by when they were kept.
     pub name: String,
     /// Its length in bytes.
     pub bytes: u64,
@@ -252,7 +252,7 @@ fn is_of(checkpoint: &str, session_key: &str) -> bool {
 fn keep_earlier(memory: &Folder, text: &[u8], keep: Retention) -> Result<(), HostError> {
     let earlier = memory.made(EARLIER)?;
     earlier.sweep()?;
-    memory.keep_as(CHECKPOINT, &earlier, &earlier_name(text), text)?;
+    memory.keep_as(CHECKPOINT, &earlier, &earlier_name(text, &earlier.files()?), text)?;
     let files = earlier.files()?;
     let mut count = files.len();
     let mut bytes: u64 = files.iter().map(|(_, len)| len).sum();
@@ -268,13 +268,28 @@ fn keep_earlier(memory: &Folder, text: &[u8], keep: Retention) -> Result<(), Hos
     Ok(())
 }
 
-/// When it was taken, in UTC, and what it says: the same checkpoint has the same name.
-fn earlier_name(text: &[u8]) -> String {
+/// When it was taken, in UTC, and what it says. Names sort by when checkpoints were kept: where a clock went back, the name
+/// says the next millisecond after the last one, or the newest would be taken for the oldest and removed first.
+fn earlier_name(text: &[u8], kept: &[(String, u64)]) -> String {
+    let says = format!("-{:08x}.md", hash(text) as u32);
+    if let Some((last, _)) = kept.last().filter(|(last, _)| last.ends_with(&says)) {
+        // It is kept already: its writer was killed before it replaced the active one.
+        return last.clone();
+    }
     let taken = checkpoint::parse(&String::from_utf8_lossy(text)).map_or(0, |header| header.taken.unix_ms);
-    let utc = LocalTime { unix_ms: taken, utc_offset_minutes: 0 };
-    let milliseconds = taken.rem_euclid(60_000);
+    let last = kept.iter().rev().find_map(|(name, _)| taken_of(name));
+    let behind = last.map_or(taken, |last| taken.max(last.saturating_add(1)));
+    let utc = LocalTime { unix_ms: behind, utc_offset_minutes: 0 };
     let clock = utc.clock().replace(':', "");
-    format!("{}T{clock}{milliseconds:05}Z-{:08x}.md", utc.date(), hash(text) as u32)
+    format!("{}T{clock}{:05}Z{says}", utc.date(), behind.rem_euclid(60_000))
+}
+
+/// The moment in the name of an earlier checkpoint; `None` where it is not one of ours.
+fn taken_of(name: &str) -> Option<i64> {
+    let minute = jiff::civil::DateTime::strptime("%Y-%m-%dT%H%M", name.get(..15)?).ok()?;
+    let milliseconds: i64 = name.get(15..20)?.parse().ok()?;
+    let utc = minute.to_zoned(jiff::tz::TimeZone::UTC).ok()?;
+    name.get(20..)?.starts_with("Z-").then(|| utc.timestamp().as_millisecond() + milliseconds)
 }
 
 /// A readable part of the key and a hash of all of it: any key gives a name that every file system takes.

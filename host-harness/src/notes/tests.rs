@@ -113,6 +113,61 @@ fn a_checkpoint_replaces_the_last_one_which_is_kept() {
     assert_eq!(notes.earlier_checkpoints().unwrap().len(), 10);
 }
 
+#[test]
+fn the_newest_checkpoints_are_kept_when_the_clock_goes_back() {
+    let workspace = Workspace::new();
+    let mut notes = workspace.notes();
+    for at in 0..=KEEP.count as usize {
+        notes.write_checkpoint("k", &checkpoint_text(1_000 + at), KEEP).unwrap();
+    }
+    // As in an hour that daylight saving gives twice, or in another session whose clock is behind.
+    let back = [500, 3, 2, 1, 0];
+    for at in back {
+        notes.write_checkpoint("k", &checkpoint_text(at), KEEP).unwrap();
+    }
+    let earlier = notes.earlier_checkpoints().unwrap();
+    assert_eq!(earlier.len(), KEEP.count as usize);
+    let text = |earlier: &EarlierCheckpoint| notes.earlier_checkpoint(&earlier.name).unwrap().unwrap();
+    let last: Vec<String> = earlier[earlier.len() - 4..].iter().map(text).collect();
+    assert_eq!(last, [500, 3, 2, 1].map(checkpoint_text));
+    // With the clock right again, names are true again.
+    notes.write_checkpoint("k", &checkpoint_text(2_000), KEEP).unwrap();
+    notes.write_checkpoint("k", &checkpoint_text(2_001), KEEP).unwrap();
+    let newest = notes.earlier_checkpoints().unwrap().pop().unwrap().name;
+    assert!(newest.starts_with("2026-11-17T170320000Z-"), "{newest}");
+}
+
+#[test]
+fn a_session_whose_clock_went_back_reads_its_newest_checkpoint() {
+    let of = |key: &str, at: usize| checkpoint_text(at).replace("\"k\"", &format!("\"{key}\""));
+    let workspace = Workspace::new();
+    let mut notes = workspace.notes();
+    for (key, at) in [("a", 900), ("a", 1), ("b", 2)] {
+        notes.write_checkpoint(key, &of(key, at), KEEP).unwrap();
+    }
+    assert_eq!(notes.read_checkpoint("a").unwrap(), Some(of("a", 1)));
+}
+
+#[test]
+fn a_reader_is_not_disturbed_by_a_writer_that_removes_old_checkpoints() {
+    const FEW: Retention = Retention { count: 3, bytes: 5 << 20 };
+    let workspace = Workspace::new();
+    let (mut writer, mut reader) = (workspace.notes(), workspace.notes());
+    writer.write_checkpoint("k", &checkpoint_text(0), FEW).unwrap();
+    std::thread::scope(|scope| {
+        let writing = scope.spawn(move || {
+            for at in 1..200 {
+                writer.write_checkpoint("k", &checkpoint_text(at), FEW).unwrap();
+            }
+        });
+        while !writing.is_finished() {
+            // Another session's: all that are kept are looked through.
+            assert!(reader.read_checkpoint("another").unwrap().is_some());
+            reader.earlier_checkpoints().unwrap();
+        }
+    });
+}
+
 fn checkpoint_text(at: usize) -> String {
     let taken = 1_794_933_000_000 + at as i64 * 1000;
     format!(
