@@ -9,6 +9,7 @@
 //! conversation, as summaries do not: every third fact of the short one makes 8 KB, and of the long one as many facts
 //! are kept as fit into 10 KB, spread evenly. Both lengths are printed.
 
+#![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used, clippy::expect_used, missing_docs)]
 
 use compact_review::event::{AfterCompaction, BeforeCompaction, LocalTime, Message, Reason, Role, Session};

@@ -5,6 +5,7 @@
 //! around it (the secret itself is not), so that false alarms can be counted by eye. Without files only the made-up
 //! conversation of 800 KB is measured.
 
+#![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used, clippy::expect_used, missing_docs)]
 
 use compact_review::event::{AfterCompaction, BeforeCompaction, LocalTime, Message, Role, Session};

@@ -14,7 +14,7 @@ import glob, json, math, os, subprocess, sys, tempfile, zlib
 PROGRAM = "target/release/examples/probe_features"
 RIDGE, MASS = 3.0, 3000.0
 # Evidence for a fact may only count for it, evidence against only against; 0: either.
-SIGNS = [1, 1, 1, 1, 1, 1, 1, -1, 1, -1, 1, 0, -1, -1, 0, 1, 1]
+SIGNS = [1, 1, 1, 1, 1, 1, 1, -1, 1, -1, 1, 0, -1, -1, 0]
 
 def auroc(score, label):
     order = sorted(range(len(score)), key=lambda i: score[i]); rank, i = [0.0] * len(score), 0
