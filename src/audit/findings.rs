@@ -7,7 +7,7 @@ use crate::config::Settings;
 use crate::event::{AfterCompaction, Role};
 use crate::redact::redact;
 use crate::report::{Finding, Kind, Status};
-use crate::signal::weights::{FAMILY, MAX_MEMBERS, MAX_TEXT, NAME_BANDS, NAME_LINE};
+use crate::signal::weights::{FAMILY, MAX_MEMBERS, MAX_TEXT, NAME_BANDS, NAME_LINE, NAMES_TOP};
 use crate::signal::{Ledger, Member, bounded, names};
 use std::collections::HashMap;
 
@@ -51,10 +51,6 @@ const PINNED: f64 = 0.7;
 const SWAPPED: f64 = 0.5;
 /// An altered fact is worse than a dropped one.
 const ALTERED: f64 = 0.15;
-/// Neighbours stand in one line up to so many bytes: what a person reads at a glance.
-const NEIGHBOURS: usize = 150;
-/// The best line of names among the other findings.
-const NAMES_LISTED: f64 = 0.69;
 
 /// The findings, most important first.
 pub fn findings(judgements: &[Judgement<'_>], swaps: &[Swap<'_>], summary: &Summary<'_>) -> Vec<Finding> {
@@ -80,7 +76,7 @@ pub fn findings(judgements: &[Judgement<'_>], swaps: &[Swap<'_>], summary: &Summ
         if let Some(place) = neighbour
             && let (Some(known), Some(span)) = (findings.get_mut(place), orders.get_mut(place))
             && known.message_id == finding.message_id
-            && known.text.len() + finding.text.len() < NEIGHBOURS
+            && known.text.len() + finding.text.len() < MAX_TEXT
         {
             if signal.order < span.0 {
                 span.0 = signal.order;
@@ -156,7 +152,7 @@ fn pack(names: &[(&Member, &Judgement<'_>)], top: f64, lines: &mut Vec<Finding>)
         }
         sum += member.weight;
         if let Some(line) = lines.last_mut() {
-            line.salience = NAMES_LISTED * (sum / line.values.len() as f64 / top).min(1.0);
+            line.salience = NAMES_TOP * (sum / line.values.len() as f64 / top).min(1.0);
         }
     }
     for line in lines.iter_mut().skip(from) {

@@ -6,7 +6,7 @@ use super::summary::Summary;
 use crate::event::Role;
 use crate::redact::redact;
 use crate::report::Status;
-use crate::signal::cues::cue::{ASK, DISCLAIMED, FOLLOWED};
+use crate::signal::cues::cue::{DISCLAIMED, FOLLOWED};
 use crate::signal::weights::MAX_TEXT;
 use crate::signal::{Member, Signal, bounded, names};
 use crate::text::cue::{self, Cues};
@@ -21,21 +21,17 @@ const MUCH_LONGER: usize = 3;
 const STATUS_WORD: f32 = 0.15;
 /// What the statements of anyone but the user need more.
 const MORE_FOR_AGENTS: f32 = 0.1;
-/// A statement that is there with this probability is preserved: below even odds, as one false alarm costs a reader
-/// more than one loss of many that is not told.
-const PRESERVED: f64 = 0.40;
+/// A statement that is there with this probability is preserved.
+const PRESERVED: f64 = 0.50;
 /// A statement of which so much stands in one sentence is half kept, as far as the score goes; and how fast that grows.
 const HALF_TOGETHER: f64 = 0.45;
 /// See [`HALF_TOGETHER`].
-const TOGETHER_STEP: f64 = 0.15;
+const TOGETHER_STEP: f64 = 0.08;
 /// A sentence that holds so much of a statement holds it all.
 const WHOLE: f64 = 0.95;
 /// What is left of a prohibition whose "not" is gone.
 const LOST_NOT: f64 = 0.6;
-/// What is left of an agent's ask of which the summary does not say that it is open: never enough to be preserved.
-const LOST_ASK: f64 = PRESERVED;
 
-const OPEN: Cues = Cues::QUESTION.with(Cues::PENDING);
 const NEGATIVE: Cues = Cues::NEGATION.with(Cues::PROHIBITION);
 
 /// The judgement of one signal.
@@ -181,15 +177,6 @@ fn judge_statement(judgement: &mut Judgement<'_>, fact: &Fact, summary: &Summary
         if silent {
             judgement.kept *= LOST_NOT;
             judgement.together *= LOST_NOT;
-        }
-    }
-    // Nor is an ask that the summary answers by itself.
-    if signal.role != Role::User && signal.cues & ASK != 0 {
-        let told = |text: &str| cue::of_text(text).has(OPEN) || text.contains(" ask") || text.starts_with("Ask");
-        let settled = !sentence.is_some_and(told);
-        if settled {
-            judgement.kept *= LOST_ASK;
-            judgement.together *= LOST_ASK;
         }
     }
     // What is wholly there is there, whatever the model thinks of it.

@@ -28,8 +28,6 @@ const PREFIX_CREDIT: f32 = 0.5;
 const PREFIX_LEN: usize = 5;
 /// A negation acts on words this close behind it.
 const NEGATION_REACH: u32 = 4;
-/// A sentence with words of less weight than this says too little to be accounted for.
-const MIN_SENTENCE: f32 = 2.0;
 /// A key word stands this close to the value it names.
 const KEY_REACH: u32 = 4;
 
@@ -59,8 +57,6 @@ struct Sentence {
     /// Its words: a range of `Index::words`.
     first: u32,
     last: u32,
-    /// The weight of its words.
-    total: f32,
 }
 
 /// A text, ready to be asked.
@@ -140,10 +136,6 @@ pub(super) struct Detail {
     pub missing: f32,
     /// How many words the fact has.
     pub words: usize,
-    /// The largest share of the words of one sentence that the fact accounts for.
-    pub cover: f32,
-    /// The best balance of what a sentence holds of the fact and what the fact accounts for of the sentence.
-    pub balance: f32,
 }
 
 /// Working memory for look-ups: make one for each index, use it for all facts.
@@ -292,9 +284,7 @@ impl<'a> Index<'a> {
         read_words(piece, position, |word| words.push(Word { sentence: number, ..word }));
         self.values.add_piece(piece, number);
         let last = self.words.len() as u32;
-        let words = self.words.get(first as usize..).unwrap_or_default();
-        let total = words.iter().filter(|word| word.weight > COMMON).map(|word| word.weight).sum();
-        self.sentences.push(Sentence { start, end, cues: cue::of_text(piece), first, last, total });
+        self.sentences.push(Sentence { start, end, cues: cue::of_text(piece), first, last });
     }
 
     /// Chains the words by what they can be asked for.
@@ -408,13 +398,6 @@ impl<'a> Index<'a> {
             let held = get(&scratch.exact) | get(&scratch.akin);
             joined |= held & (held >> 1);
             run = longest_run(held).max(run);
-            let total = self.sentences.get(*at as usize).map_or(0.0, |sentence| sentence.total);
-            let share = fact.share(get(&scratch.exact), get(&scratch.akin));
-            let cover = (share * fact.total / total.max(MIN_SENTENCE)).min(1.0);
-            if held.count_ones() >= 2 {
-                detail.cover = detail.cover.max(cover);
-            }
-            detail.balance = detail.balance.max(2.0 * share * cover / (share + cover).max(0.01));
         }
         let pairs = fact.words.len().saturating_sub(1);
         detail.pairs = if pairs > 0 { joined.count_ones() as f32 / pairs as f32 } else { detail.exact };

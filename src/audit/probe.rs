@@ -4,7 +4,7 @@ use super::matching::{Conflict, Fact, Index, Match, Rarity, Scratch};
 use super::probe_weights::{PROBE, PROBE_BIAS, STATUS, STATUS_BIAS};
 
 /// How many numbers the model reads.
-pub const FEATURES: usize = 17;
+pub const FEATURES: usize = 15;
 
 /// How surely each fact is stated in the summary, from 0 to 1.
 pub fn probe(summary: &str, facts: &[String]) -> Vec<f64> {
@@ -57,8 +57,6 @@ fn numbers(index: &Index, fact: &Fact, found: &Match, scratch: &Scratch) -> [f64
         f64::from(detail.missing.min(4.0) / 4.0),
         libm::log(1.0 + index.len() as f64) / 4.0,
         f64::from(u8::from(detail.words <= 3)),
-        f64::from(detail.cover),
-        f64::from(detail.balance),
     ]
 }
 

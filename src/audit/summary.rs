@@ -55,10 +55,6 @@ impl<'a> Summary<'a> {
         if self.forms.contains(&names::key_hash(value.as_bytes())) {
             return true;
         }
-        // A flag without its dashes is a plain word.
-        if value.starts_with("--") {
-            return false;
-        }
         let trimmed = value.trim_matches(|c: char| !c.is_alphanumeric());
         if trimmed.len() != value.len() && self.forms.contains(&names::key_hash(trimmed.as_bytes())) {
             return true;

@@ -100,25 +100,3 @@ fn a_lost_rule_cannot_hide_behind_many_kept_paths() {
     assert!(report.score.unwrap() <= 55.0, "{:?}", report.score);
     assert_eq!((report.verdict, report.alerts[0].code.as_str()), (Verdict::Lossy, "rule-lost"));
 }
-
-#[test]
-fn an_ask_is_kept_where_it_is_told_as_open_and_not_where_it_is_answered() {
-    let session = [(Role::Assistant, "Should I drop the old invoices table now, or keep it until Friday?")];
-    let told = "The agent asked whether to drop the old invoices table now or keep it until Friday.";
-    assert_eq!(status(&session, told, "invoices table"), None);
-    let answered = "The old invoices table is kept now, and Friday it goes. The newsletter went out too.";
-    assert!(status(&session, answered, "invoices table").is_some());
-}
-
-#[test]
-fn a_flag_is_not_kept_by_its_word_without_the_dashes() {
-    let session = [
-        (Role::User, "Call the exporter with `--tenant` so that it reads one ledger."),
-        (Role::Assistant, "[tool Bash] exporter --tenant north"),
-        (Role::Assistant, "The exporter ran with `--tenant` and read one ledger."),
-    ];
-    let report = audit(&session, &after("The exporter was called for one tenant so that it reads one ledger."));
-    assert!(report.lost.iter().any(|finding| finding.values.iter().any(|value| value == "--tenant")), "{report:?}");
-    let report = audit(&session, &after("The exporter was called with --tenant so that it reads one ledger."));
-    assert!(!report.lost.iter().any(|finding| finding.text == "--tenant"), "{report:?}");
-}
