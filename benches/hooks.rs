@@ -7,6 +7,7 @@
 //! One thing to know when reading it: the native core is compiled in the bench profile (no LTO, several codegen units),
 //! the guest always in its own (`profile.guest`: fat LTO, one unit).
 
+#![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used, clippy::expect_used, missing_docs)]
 
 mod conversation;

@@ -10,6 +10,7 @@
 //!
 //! `tokenizers` has no built-in vocabulary: its file is made here from the ranks of o200k.
 
+#![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used, clippy::expect_used, missing_docs)]
 
 mod measure;

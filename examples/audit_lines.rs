@@ -1,6 +1,7 @@
 //! Audits without a host, one JSON object a line, for the tools in `tools/`: `{"case", "before"}` reads the messages of
 //! a case, `{"case", "after"}` prints the report on a summary of it, `{"case", "signals": true}` its signals, and
 //! `{"summary", "facts"}` how surely each fact is in a summary.
+#![forbid(unsafe_code)]
 #![allow(missing_docs)]
 
 use compact_review::audit::{probe, review};

@@ -1,5 +1,6 @@
 //! Prints what the probe's model reads, for its trainer: `probe_features FACTS.jsonl` with lines
 //! `{"id", "summary", "facts": […]}` gives lines `{"id", "features": [[…], …]}`.
+#![forbid(unsafe_code)]
 #![allow(missing_docs)]
 
 use compact_review::audit::matching::{Index, Scratch};

@@ -1,5 +1,6 @@
 //! Prints what the models of salience read, for their trainer: `salience_features CASE.json` with a case
 //! `{"messages": […]}` gives one object with the lists `statements` and `names`.
+#![forbid(unsafe_code)]
 #![allow(missing_docs)]
 
 use compact_review::event::BeforeCompaction;

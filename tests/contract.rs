@@ -1,18 +1,13 @@
 //! The contract: what the component imports and exports, and how the WIT may change.
 
+use crate::guest::{WIT, released};
 use host_harness::runtime::COMPONENT;
 use wit_component::DecodedWasm;
-use wit_parser::{Resolve, WorldId};
-
-const WIT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../wit");
+use wit_parser::{Resolve, WorldId, WorldItem, WorldKey};
 
 fn world(resolve: &mut Resolve, text: &str) -> WorldId {
     let package = resolve.push_str("test.wit", text).unwrap();
     resolve.select_world(&[package], Some("plugin")).unwrap()
-}
-
-fn released() -> String {
-    std::fs::read_to_string(format!("{WIT}/released/plugin-0.1.0.wit")).unwrap()
 }
 
 /// The current contract as one text, under another version so that both can stand in one `Resolve`.
@@ -25,11 +20,28 @@ fn current() -> String {
     text
 }
 
+/// What a plugin must export, function by function.
+fn exports(resolve: &Resolve, world: WorldId) -> Vec<String> {
+    let mut names = Vec::new();
+    for (key, item) in &resolve.worlds[world].exports {
+        let WorldItem::Interface { id, .. } = item else { continue };
+        let interface = match key {
+            WorldKey::Name(name) => name.clone(),
+            WorldKey::Interface(id) => resolve.interfaces[*id].name.clone().unwrap_or_default(),
+        };
+        names.extend(resolve.interfaces[*id].functions.keys().map(|function| format!("{interface}.{function}")));
+    }
+    names.sort_unstable();
+    names
+}
+
+/// A component of the old world can be used as one of the new; and, which that does not say, is asked for no less.
 fn compatible(new: &str) -> bool {
     let mut resolve = Resolve::default();
     let old = world(&mut resolve, &released());
     let new = world(&mut resolve, new);
-    wit_component::semver_check(resolve, old, new).is_ok()
+    let same_hooks = exports(&resolve, old) == exports(&resolve, new);
+    same_hooks && wit_component::semver_check(resolve, old, new).is_ok()
 }
 
 #[test]
@@ -57,24 +69,60 @@ fn the_contract_is_a_compatible_upgrade_of_the_released_one() {
     assert!(compatible(&current()), "wit/ changed in a way that needs 0.2, see wit/world.wit");
 }
 
-#[test]
-fn a_new_function_for_the_plugin_to_call_is_compatible() {
-    let more = current().replace("interface host {", "interface host {\n  /// New.\n  more: func() -> string;\n");
-    assert!(compatible(&more));
+fn changed(from: &str, to: &str) -> String {
+    let changed = current().replacen(from, to, 1);
+    assert_ne!(changed, current(), "{from} is not there");
+    changed
 }
 
+/// What `wit/world.wit` allows while the version stays 0.1.x.
 #[test]
-fn changed_records_functions_and_enums_are_not_compatible() {
-    let changes = [
-        ("    failed: bool,", "    failed: bool,\n    /// New.\n    more: bool,"),
-        ("  settings: func() -> option<string>;", "  settings: func() -> string;"),
-        ("    superseded,", "    superseded,\n    /// New.\n    unknown,"),
-        ("  settings: func() -> option<string>;", ""),
+fn what_the_rule_allows_is_compatible() {
+    let allowed = [
+        ("a doc comment", "  settings: func()", "  /// More to say.\n  settings: func()"),
+        ("a function in host", "interface host {", "interface host {\n  /// New.\n  more: func() -> string;\n"),
+        (
+            "an interface that a host offers",
+            "world plugin {",
+            "interface clock { now: func() -> u64; }\nworld plugin {\n  import clock;",
+        ),
+        (
+            "an interface that a plugin may export, in a world of its own",
+            "world plugin {",
+            "interface extra { look: func() -> u64; }\nworld plugin-with-extra { include plugin; export extra; }\n\
+             world plugin {",
+        ),
     ];
-    for (from, to) in changes {
-        let changed = current().replace(from, to);
-        assert_ne!(changed, current(), "{from} is not there");
-        assert!(!compatible(&changed), "{from}");
+    for (what, from, to) in allowed {
+        assert!(compatible(&changed(from, to)), "{what}");
+    }
+}
+
+/// What it says needs 0.2.
+#[test]
+fn what_the_rule_forbids_is_not_compatible() {
+    let forbidden = [
+        ("a field more", "    failed: bool,", "    failed: bool,\n    more: bool,"),
+        ("a field less", "    failed: bool,\n", ""),
+        ("another name of a field", "    failed: bool,", "    has-failed: bool,"),
+        ("another type of a field", "    failed: bool,", "    failed: option<bool>,"),
+        ("a case more in a variant", "    full(string),", "    full(string),\n    gone(string),"),
+        ("a case less in a variant", "    full(string),\n", ""),
+        ("another payload", "    full(string),", "    full(u64),"),
+        ("a case more in an enum", "    superseded,", "    superseded,\n    unknown,"),
+        ("a case less in an enum", "    superseded,\n", ""),
+        ("a parameter more", "settings: func() -> option<string>", "settings: func(key: string) -> option<string>"),
+        ("another type of a parameter", "configure: func(settings: string)", "configure: func(settings: list<u8>)"),
+        ("another result", "settings: func() -> option<string>", "settings: func() -> string"),
+        ("a function less in host", "  settings: func() -> option<string>;", ""),
+        ("a function more in hooks", "interface hooks {", "interface hooks {\n  more: func() -> string;\n"),
+        ("a function less in hooks", "  configure: func(settings: string) -> result<string, hook-error>;", ""),
+        ("an export more", "  export hooks;", "  export hooks;\n  export extra: interface { look: func() -> u64; }"),
+        ("an export less", "  export hooks;", ""),
+        ("an import less", "  import host;\n", ""),
+    ];
+    for (what, from, to) in forbidden {
+        assert!(!compatible(&changed(from, to)), "{what}");
     }
 }
 

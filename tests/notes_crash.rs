@@ -3,6 +3,7 @@
 //! The writers are this test binary again, started for one hidden test each.
 
 #![cfg(unix)]
+#![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use compact_review::event::{AfterCompaction, BeforeCompaction, LocalTime, Message, Role, Session};

@@ -8,6 +8,8 @@
 //!
 //! FOLDER holds one folder for each kind of text, each with UTF-8 files. Calibrate and check with different texts.
 
+#![forbid(unsafe_code)]
+
 use compact_review::budget::estimate::{CELLS, UNITS_PER_TOKEN, estimate, scan};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

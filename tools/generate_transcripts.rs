@@ -10,6 +10,7 @@
 //! about two thirds of what was said. `bare` times two passes of serde_json over the same files on one core: each line
 //! checked and thrown away, and each line as a tree of values.
 
+#![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used, clippy::expect_used, missing_docs)]
 
 use serde::de::IgnoredAny;

@@ -10,6 +10,7 @@ mod demo;
 mod doctor;
 mod input;
 mod live;
+mod plugin_source;
 mod probe;
 mod recorded;
 mod recover;
@@ -20,7 +21,9 @@ mod status;
 mod watch;
 mod what_if;
 
-use crate::runtime::{ComponentPlugin, Services, SharedTokens};
+use crate::notes::MemoryNotes;
+use crate::runtime::{Plugin, Services, SharedTokens};
+use plugin_source::PluginSource;
 pub(crate) use scan::Row;
 
 use crate::tokens::TokenCounter;
@@ -105,6 +108,8 @@ struct PluginArgs {
     /// How tokens are counted: `estimate`, `o200k`, `cl100k`, or the path of a tokenizer.json.
     #[arg(long, value_name = "NAME|FILE", default_value = "estimate")]
     tokenizer: String,
+    #[command(flatten)]
+    source: PluginSource,
 }
 
 /// What the simulated gateway puts in place of old messages.
@@ -184,22 +189,11 @@ fn is_closed_pipe(error: &anyhow::Error) -> bool {
     io.is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
 }
 
-fn plugin() -> Result<ComponentPlugin> {
-    ComponentPlugin::embedded().context("the plugin cannot be loaded")
-}
-
 impl PluginArgs {
-    fn services(&self) -> Result<Services> {
+    fn services(&self, plugin: &dyn Plugin) -> Result<Services> {
         let mut services = services_in(self.workspace.as_deref())?;
         services.tokens = self.tokens()?;
-        services.settings = match &self.settings {
-            None => None,
-            Some(path) => {
-                let json = input::read_text(path)?;
-                compact_review::hooks::configure(&json).with_context(|| path.display().to_string())?;
-                Some(json)
-            }
-        };
+        services.settings = self.settings.as_deref().map(|path| read_settings(plugin, path)).transpose()?;
         Ok(services)
     }
 
@@ -212,10 +206,18 @@ impl PluginArgs {
     }
 }
 
+/// The settings in a file, as the plugin that will get them accepts them.
+fn read_settings(plugin: &dyn Plugin, path: &Path) -> Result<String> {
+    let json = input::read_text(path)?;
+    let checked = plugin.configure(&Services::new(MemoryNotes::default()), &json).result;
+    checked.with_context(|| path.display().to_string())?;
+    Ok(json)
+}
+
 /// A folder that keeps notes, or memory that does not.
 fn services_in(workspace: Option<&Path>) -> Result<Services> {
     match workspace {
-        None => Ok(Services::new(crate::notes::MemoryNotes::default())),
+        None => Ok(Services::new(MemoryNotes::default())),
         Some(folder) => {
             let notes = crate::notes::FolderNotes::open(folder)
                 .with_context(|| format!("the workspace {} cannot be used", folder.display()))?;

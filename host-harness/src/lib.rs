@@ -9,15 +9,27 @@
 //! | [`scan`] | every transcript below some folders |
 //! | [`notes`] | the workspace's `memory/` folder |
 //! | [`tokens`] | real tokenizers |
+//! | [`user_cache`] | the user's cache folder, closed to others |
 //! | [`report`] | an audit for people and for programs |
 //! | [`cli`] | the command line |
 
+// Unsafe code stands in one place, the generated bindings of `runtime`.
+#[forbid(unsafe_code)]
 pub mod cli;
+#[forbid(unsafe_code)]
 pub mod gateway;
+#[forbid(unsafe_code)]
 pub mod notes;
+#[forbid(unsafe_code)]
 pub mod report;
+#[forbid(unsafe_code)]
 pub mod review;
 pub mod runtime;
+#[forbid(unsafe_code)]
 pub mod scan;
+#[forbid(unsafe_code)]
 pub mod tokens;
+#[forbid(unsafe_code)]
 pub mod transcript;
+#[forbid(unsafe_code)]
+pub mod user_cache;

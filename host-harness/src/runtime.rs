@@ -4,15 +4,21 @@
 //! what it may use is bounded ([`Limits`]), and whatever goes wrong in it is a [`CallError`] with a name. The host
 //! goes on in every case.
 
+// The derived traits of the generated bindings are unsafe to implement; nothing else is.
 mod bindings;
+#[forbid(unsafe_code)]
 mod component;
+#[forbid(unsafe_code)]
 mod deadline;
+#[forbid(unsafe_code)]
 mod limits;
+#[forbid(unsafe_code)]
 mod output;
+#[forbid(unsafe_code)]
 mod services;
 
-pub use component::{COMPONENT, ComponentPlugin, LoadError, cache_directory};
-pub use limits::Limits;
+pub use component::{COMPONENT, ComponentPlugin, LoadError, cache_directory, sha256};
+pub use limits::{Limits, MAX_COMPONENT_BYTES};
 pub use services::{LogLine, Said, Services, SharedNotes, SharedTokens};
 
 use compact_review::budget::event::{Plan, PlanRequest, StatusReport, UsageEvent, UsageOutcome};

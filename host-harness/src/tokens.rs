@@ -5,12 +5,16 @@ use rayon::prelude::*;
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 /// How many counts are remembered: a long session, many times over. Beyond it only those of the texts at hand are.
 const REMEMBERED: usize = 200_000;
 
 /// Below this many bytes a batch is counted on one core: to wake the others takes longer.
 const WORTH_MORE_CORES: usize = 32 * 1024;
+
+/// With a deadline, a text of more bytes is not counted: nothing can stop a tokenizer in the middle of one.
+const LONGEST_IN_TIME: usize = 4 * 1024 * 1024;
 
 /// A text, for the memory: two texts of the same length and hash are taken for one.
 type Key = (u64, usize);
@@ -34,6 +38,10 @@ pub enum TokenizerError {
     },
     /// The tokenizer of a file refused a text.
     Refused(String),
+    /// A text is too long to be counted in time. Its length in bytes.
+    TooLong(usize),
+    /// The time was over before all were counted.
+    Late,
 }
 
 impl std::fmt::Display for TokenizerError {
@@ -45,6 +53,10 @@ impl std::fmt::Display for TokenizerError {
                 path.display()
             ),
             TokenizerError::Refused(why) => write!(f, "the tokenizer refused a text: {why}"),
+            TokenizerError::TooLong(bytes) => {
+                write!(f, "a text of {bytes} bytes is too long to be counted in time, the limit is {LONGEST_IN_TIME}")
+            }
+            TokenizerError::Late => f.write_str("there were too many texts to count them in time"),
         }
     }
 }
@@ -79,6 +91,18 @@ impl TokenCounter {
 
     /// The length of each text in tokens. A text that was counted before is not counted again.
     pub fn count(&mut self, texts: &[&str]) -> Result<Vec<u32>, TokenizerError> {
+        self.count_within(texts, None)
+    }
+
+    /// The same for somebody who waits: gives up soon after this moment.
+    pub fn count_until(&mut self, texts: &[&str], until: Instant) -> Result<Vec<u32>, TokenizerError> {
+        match texts.iter().map(|text| text.len()).max() {
+            Some(longest) if longest > LONGEST_IN_TIME => Err(TokenizerError::TooLong(longest)),
+            _ => self.count_within(texts, Some(until)),
+        }
+    }
+
+    fn count_within(&mut self, texts: &[&str], until: Option<Instant>) -> Result<Vec<u32>, TokenizerError> {
         let keys: Vec<Key> = texts.iter().map(|text| key(text)).collect();
         let unknown: HashMap<Key, &str> = keys
             .iter()
@@ -86,7 +110,7 @@ impl TokenCounter {
             .filter(|(key, _)| !self.counts.contains_key(key))
             .map(|(key, text)| (*key, *text))
             .collect();
-        let fresh = self.count_all(unknown.into_iter().collect())?;
+        let fresh = self.count_all(unknown.into_iter().collect(), until)?;
         self.counted += fresh.len();
         if self.counts.len() + fresh.len() > REMEMBERED {
             let wanted: HashSet<&Key> = keys.iter().collect();
@@ -101,8 +125,11 @@ impl TokenCounter {
         self.counted
     }
 
-    fn count_all(&self, texts: Vec<(Key, &str)>) -> Result<Vec<(Key, u32)>, TokenizerError> {
-        let count = |(key, text): (Key, &str)| Ok((key, self.vocabulary.count(text)?));
+    fn count_all(&self, texts: Vec<(Key, &str)>, until: Option<Instant>) -> Result<Vec<(Key, u32)>, TokenizerError> {
+        let count = |(key, text): (Key, &str)| match until {
+            Some(until) if Instant::now() > until => Err(TokenizerError::Late),
+            _ => Ok((key, self.vocabulary.count(text)?)),
+        };
         let bytes: usize = texts.iter().map(|(_, text)| text.len()).sum();
         if texts.len() > 1 && bytes >= WORTH_MORE_CORES {
             texts.into_par_iter().map(count).collect()
@@ -183,6 +210,17 @@ mod tests {
         let mut counter = TokenCounter::open("cl100k").unwrap();
         assert_eq!(counter.count(&["hello", "hello", ""]).unwrap(), [1, 1, 0]);
         assert_eq!(counter.counted(), 2);
+    }
+
+    #[test]
+    fn who_waits_gets_an_answer_in_time() {
+        let mut counter = TokenCounter::open("o200k").unwrap();
+        let error = counter.count_until(&["one", "two"], Instant::now()).unwrap_err();
+        assert_eq!(error.to_string(), "there were too many texts to count them in time");
+        let soon = Instant::now() + std::time::Duration::from_secs(60);
+        let error = counter.count_until(&[&"x".repeat(LONGEST_IN_TIME + 1)], soon).unwrap_err();
+        assert!(error.to_string().starts_with("a text of 4194305 bytes is too long"), "{error}");
+        assert_eq!(counter.count_until(&["one", "two"], soon).unwrap(), [1, 1]);
     }
 
     #[test]

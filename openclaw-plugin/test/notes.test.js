@@ -203,3 +203,18 @@ test("what a killed writer left is swept by the next one", (t) => {
   withNotes(folder, (notes) => notes.writeCheckpoint("one\n", KEEP));
   assert.deepEqual(fs.readdirSync(path.join(folder, "memory")).sort(), [".compact-review", "checkpoint.md"]);
 });
+
+test("what is made is the user's alone, and what stood there keeps its readers", { skip: process.platform === "win32" }, (t) => {
+  const folder = workspace(t);
+  const mode = (/** @type {string} */ name) => fs.statSync(path.join(folder, "memory", name)).mode & 0o777;
+  withNotes(folder, (notes) => {
+    notes.writeCheckpoint("one", KEEP);
+    notes.saveState("agent:main:main", "signals", new Uint8Array([1]));
+    assert.equal(mode(""), 0o700);
+    assert.equal(mode(".compact-review"), 0o700);
+    assert.equal(mode("checkpoint.md"), 0o600);
+    fs.chmodSync(path.join(folder, "memory", "checkpoint.md"), 0o640);
+    notes.writeCheckpoint("two", KEEP);
+    assert.equal(mode("checkpoint.md"), 0o640);
+  });
+});

@@ -1,7 +1,7 @@
 //! `audit`: both hooks on the payloads in a file.
 
 use super::input::{Events, read_events};
-use super::{Outcome, PluginArgs, plugin, score_limit};
+use super::{Outcome, PluginArgs, score_limit};
 use crate::report::json::AuditJson;
 use crate::report::terminal;
 use crate::runtime::{ComponentPlugin, LogLine, Plugin, Services};
@@ -34,8 +34,9 @@ pub(super) struct AuditArgs {
 
 pub(super) fn run(args: &AuditArgs) -> Result<Outcome> {
     let events = read_events(&args.events)?;
-    let services = args.plugin.services()?;
-    let report = fire(&plugin()?, &services, &events)?;
+    let plugin = args.plugin.source.load()?;
+    let services = args.plugin.services(&plugin)?;
+    let report = fire(&plugin, &services, &events)?;
     let mut out = anstream::stdout().lock();
     if let Some(id) = &args.explain {
         explain(&mut out, &report, id)?;

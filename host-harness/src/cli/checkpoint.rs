@@ -2,7 +2,7 @@
 
 use super::audit::tell;
 use super::input::{now, read_text};
-use super::{Outcome, PluginArgs, plugin, recorded};
+use super::{Outcome, PluginArgs, recorded};
 use crate::notes::MemoryNotes;
 use crate::report::terminal;
 use crate::review::Reviewer;
@@ -39,7 +39,8 @@ pub(super) fn run(args: &CheckpointArgs) -> Result<Outcome> {
         bail!("nowhere to write it: name a folder with --workspace DIR, or look at it with --dry-run");
     }
     let mut recording = recorded::open(&args.transcript)?;
-    let mut services = args.plugin.services()?;
+    let plugin = args.plugin.source.load()?;
+    let mut services = args.plugin.services(&plugin)?;
     if args.dry_run {
         services = Services { notes: Arc::new(Mutex::new(MemoryNotes::default())), ..services };
     }
@@ -48,7 +49,6 @@ pub(super) fn run(args: &CheckpointArgs) -> Result<Outcome> {
         session.session_key.clone_from(key);
     }
     let prose = args.prose.as_deref().map(read_text).transpose()?;
-    let plugin = plugin()?;
     // What stands in the context at the end: no hook is fired for what happened before.
     let mut context = Reviewer::new(&plugin, services.clone(), session.clone(), now());
     recording.play(0, |entry| {

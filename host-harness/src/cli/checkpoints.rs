@@ -275,7 +275,11 @@ fn export(out: &mut impl Write, notes: &FolderNotes, output: Option<&PathBuf>, d
         writeln!(out, "would write {what}")?;
         return Ok(());
     }
-    let file = std::fs::File::create_new(path).with_context(|| format!("{}", path.display()))?;
+    let mut new = std::fs::OpenOptions::new();
+    new.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut new, 0o600);
+    let file = new.open(path).with_context(|| format!("{}", path.display()))?;
     serde_json::to_writer_pretty(&file, &listed)?;
     file.sync_all().with_context(|| format!("{}", path.display()))?;
     writeln!(out, "wrote {what}")?;

@@ -1,7 +1,7 @@
 //! `demo`: the main job on an embedded session, on one screen.
 
 use super::replay::Player;
-use super::{Outcome, plugin, services_in};
+use super::{Outcome, PluginSource, services_in};
 use crate::gateway::{Compaction, Gateway, GatewayConfig, GatewaySession};
 use crate::report::terminal::{self, bar, thousands};
 use crate::transcript::{Embedded, Entry};
@@ -30,6 +30,8 @@ pub(super) struct DemoArgs {
     /// How many losses are listed.
     #[arg(long, value_name = "N", default_value_t = 6)]
     top: usize,
+    #[command(flatten)]
+    source: PluginSource,
 }
 
 pub(super) fn run(args: &DemoArgs) -> Result<Outcome> {
@@ -40,7 +42,7 @@ pub(super) fn run(args: &DemoArgs) -> Result<Outcome> {
     let folder = args.workspace.as_deref().or(temporary.as_ref().map(tempfile::TempDir::path));
     let transcript = Embedded::read(SESSION).context("the embedded session")?;
     let config = GatewayConfig { context_window: WINDOW, ..Default::default() };
-    let gateway = Gateway::new(Arc::new(plugin()?), services_in(folder)?, config);
+    let gateway = Gateway::new(Arc::new(args.source.load()?), services_in(folder)?, config);
 
     let mut out = anstream::stdout().lock();
     filling(&mut out, &transcript)?;

@@ -1,10 +1,10 @@
 //! `doctor`: is it really working? Every check does what it speaks of, and leaves nothing behind.
 
-use super::Outcome;
 use super::input::{now, read_text};
+use super::{Outcome, PluginSource};
 use crate::notes::{FolderNotes, MemoryNotes};
-use crate::report::terminal::{plain, thousands};
-use crate::runtime::{COMPONENT, ComponentPlugin, Plugin, Services, cache_directory};
+use crate::report::terminal::plain;
+use crate::runtime::{ComponentPlugin, Plugin, Services, cache_directory};
 use anstyle::{AnsiColor, Style};
 use anyhow::{Result, anyhow, bail};
 use clap::Args;
@@ -31,6 +31,8 @@ pub(super) struct DoctorArgs {
     /// One JSON object instead of text for people.
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    source: PluginSource,
 }
 
 /// One check and what came of it.
@@ -52,12 +54,11 @@ impl Check {
 
 pub(super) fn run(args: &DoctorArgs) -> Result<Outcome> {
     let mut checks = Vec::new();
-    match ComponentPlugin::embedded() {
-        Err(error) => checks.push(Check::of("component", Err(error.into()))),
+    match args.source.load() {
+        Err(error) => checks.push(Check::of("component", Err(error))),
         Ok(plugin) => {
             // Loading refuses every import that the contract does not have.
-            let size = thousands(COMPONENT.len() as u64);
-            let detail = format!("loads, {size} bytes, imports only compact-review:plugin/host");
+            let detail = format!("SHA-256 {}, imports only compact-review:plugin/host", plugin.sha256());
             checks.push(Check::of("component", Ok(detail)));
             checks.push(Check::of("settings", settings(&plugin, args.settings.as_deref())));
             checks.push(Check::of("canary", canary(&plugin)));
@@ -176,8 +177,7 @@ fn secrets(plugin: &ComponentPlugin) -> Result<String> {
 
 /// Compiled code is kept, so that a start takes no seconds.
 fn cache() -> Result<String> {
-    let folder =
-        cache_directory().ok_or_else(|| anyhow!("no folder for compiled code: HOME and XDG_CACHE_HOME are not set"))?;
+    let folder = cache_directory().map_err(|error| anyhow!("every start compiles the plugin anew: {error}"))?;
     let entries = std::fs::read_dir(&folder).map(Iterator::count).unwrap_or_default();
     if entries == 0 {
         bail!("{} keeps no compiled code: every start compiles the plugin anew; make it writable", folder.display());

@@ -5,7 +5,7 @@
 
 use super::input::now;
 use super::live::{self, Live};
-use super::{Outcome, PluginArgs, StrategyArg, plugin, score_limit};
+use super::{Outcome, PluginArgs, StrategyArg, score_limit};
 use crate::gateway::{Compaction, Endpoint, Gateway, GatewayConfig, GatewaySession, Recorded, Strategy, Summarizer};
 use crate::report::json::AuditJson;
 use crate::report::terminal::{self, thousands};
@@ -73,7 +73,7 @@ fn speed(text: &str) -> Result<f64, String> {
 
 pub(super) fn run(args: &ReplayArgs) -> Result<Outcome> {
     let transcripts = Transcripts::open(&args.transcript, args.format, Control::default())?;
-    let plugin = Arc::new(plugin()?);
+    let plugin = Arc::new(args.plugin.source.load()?);
     let mut out = anstream::stdout().lock();
     let mut outcome = Outcome::Fine;
     let mut found = false;
@@ -120,7 +120,7 @@ fn replay(
     if strategy != Strategy::Summarize || args.summarizer_url.is_some() {
         return otherwise(args, plugin.clone(), strategy, recording, out);
     }
-    let mut reviewer = Reviewer::new(&**plugin, args.plugin.services()?, recording.session.clone(), now());
+    let mut reviewer = Reviewer::new(&**plugin, args.plugin.services(&**plugin)?, recording.session.clone(), now());
     let mut live = Live::new(args.window);
     let mut outcome = Outcome::Fine;
     let mut failed = None;
@@ -203,7 +203,8 @@ fn otherwise(
     out: &mut impl Write,
 ) -> Result<Outcome> {
     let config = GatewayConfig { strategy, ..Default::default() };
-    let gateway = Gateway::new(plugin, args.plugin.services()?, config);
+    let services = args.plugin.services(&*plugin)?;
+    let gateway = Gateway::new(plugin, services, config);
     let timeout = Duration::from_secs(args.summarizer_timeout);
     let endpoint = args.summarizer_url.as_ref().map(|url| Endpoint::new(url, &args.summarizer_model, timeout));
     let mut player = Player::new(&gateway, recording.session.clone(), endpoint.as_ref());

@@ -1,9 +1,10 @@
 //! `scan`: every transcript below some folders.
 
-use super::input::{now, read_text};
-use super::{Outcome, plugin, score_limit};
+use super::input::now;
+use super::{Outcome, PluginSource, read_settings, score_limit};
 use crate::report::html;
 use crate::report::terminal::{self, thousands};
+use crate::runtime::ComponentPlugin;
 use crate::scan::cache::Cache;
 use crate::scan::record::{CompactionRecord, FileRecord};
 use crate::scan::{Progress, Scan, Scanned, walk};
@@ -14,7 +15,7 @@ use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
 use std::io::{IsTerminal, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -66,6 +67,8 @@ pub(super) struct ScanArgs {
     /// The plugin's settings: a file with one JSON object.
     #[arg(long, value_name = "FILE")]
     settings: Option<PathBuf>,
+    #[command(flatten)]
+    source: PluginSource,
 }
 
 /// A date, a time, or an age.
@@ -100,19 +103,19 @@ pub(super) fn run(args: &ScanArgs) -> Result<Outcome> {
     if let Some(html) = &args.html {
         html::check_place(html).with_context(|| format!("{} cannot be written", html.display()))?;
     }
-    let settings = args.settings.as_deref().map(read_settings).transpose()?;
     let control = Control::default();
     let stop = control.clone();
     ctrlc::set_handler(move || stop.stop()).context("interrupts cannot be handled")?;
-    let plugin = plugin()?;
+    let plugin = args.source.load()?;
+    let settings = args.settings.as_deref().map(|path| read_settings(&plugin, path)).transpose()?;
     let scan = Scan {
         plugin: &plugin,
         settings,
         format: args.format,
         cache: match &args.cache {
             _ if args.no_cache => None,
-            Some(folder) => Some(Cache::in_folder(folder.clone())),
-            None => Cache::of_user(),
+            Some(folder) => Some(Cache::in_folder(folder, &plugin)?),
+            None => of_user(&plugin),
         },
         clock: now(),
         control: control.clone(),
@@ -133,10 +136,13 @@ pub(super) fn run(args: &ScanArgs) -> Result<Outcome> {
     show(args, &scanned, &took)
 }
 
-fn read_settings(path: &Path) -> Result<String> {
-    let json = read_text(path)?;
-    compact_review::hooks::configure(&json).with_context(|| path.display().to_string())?;
-    Ok(json)
+/// Without a cache a scan takes longer and finds the same.
+fn of_user(plugin: &ComponentPlugin) -> Option<Cache> {
+    let cache = Cache::of_user(plugin);
+    if let Err(error) = &cache {
+        anstream::eprintln!("nothing is taken from earlier scans: {error}");
+    }
+    cache.ok()
 }
 
 struct Took {

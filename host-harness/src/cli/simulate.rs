@@ -2,7 +2,7 @@
 //! The compactions that were recorded do not take place: this is what would have happened with the budget.
 
 use super::input::now;
-use super::{Outcome, PluginArgs, plugin, recorded};
+use super::{Outcome, PluginArgs, recorded};
 use crate::gateway::{
     BudgetPolicy, ByRule, Compaction, Endpoint, Gateway, GatewayConfig, GatewaySession, ProviderReport, Step,
     Summarizer,
@@ -96,7 +96,8 @@ pub(super) fn run(args: &SimulateArgs) -> Result<Outcome> {
         }
         true
     })?;
-    let (plugin, services, endpoint) = (Arc::new(plugin()?), args.plugin.services()?, args.endpoint());
+    let plugin = Arc::new(args.plugin.source.load()?);
+    let (services, endpoint) = (args.plugin.services(&*plugin)?, args.endpoint());
     let summarizer: &dyn Summarizer = endpoint.as_ref().map_or(&ByRule, |endpoint| endpoint);
     let mut session = GatewaySession::counted_by(recording.session.clone(), services.tokens.clone());
     let gateway = Gateway::new(plugin.clone(), services.clone(), config).with_prose_writer(endpoint.clone());

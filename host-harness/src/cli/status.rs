@@ -1,7 +1,7 @@
 //! `status` and `plan`: how full the context of a recorded session is, and what a compaction of it would keep.
 
 use super::input::now;
-use super::{Outcome, PluginArgs, plugin, recorded};
+use super::{Outcome, PluginArgs, PluginSource, recorded};
 use crate::report::terminal::{self, thousands};
 use crate::review::Reviewer;
 use crate::runtime::{ComponentPlugin, Plugin, Services};
@@ -51,6 +51,8 @@ struct SessionArgs {
     /// How tokens are counted: `estimate`, `o200k`, `cl100k`, or the path of a tokenizer.json.
     #[arg(long, value_name = "NAME|FILE", default_value = "estimate")]
     tokenizer: String,
+    #[command(flatten)]
+    source: PluginSource,
 }
 
 /// A session that the plugin was told of.
@@ -66,9 +68,14 @@ impl SessionArgs {
     fn tell(&self) -> Result<Told> {
         let mut recording = recorded::open(&self.transcript)?;
         // Nothing is written for a question: no workspace.
-        let plugin_args =
-            PluginArgs { workspace: None, settings: self.settings.clone(), tokenizer: self.tokenizer.clone() };
-        let (plugin, services) = (plugin()?, plugin_args.services()?);
+        let plugin_args = PluginArgs {
+            workspace: None,
+            settings: self.settings.clone(),
+            tokenizer: self.tokenizer.clone(),
+            source: self.source.clone(),
+        };
+        let plugin = plugin_args.source.load()?;
+        let services = plugin_args.services(&plugin)?;
         let session = recording.session.clone();
         let mut context = Reviewer::new(&plugin, services.clone(), session.clone(), now());
         let mut compactions = Vec::new();

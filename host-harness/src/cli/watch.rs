@@ -2,7 +2,7 @@
 
 use super::input::now;
 use super::live::{self, Live};
-use super::{Outcome, PluginArgs, plugin};
+use super::{Outcome, PluginArgs};
 use crate::report::terminal;
 use crate::review::Reviewer;
 use crate::transcript::{Control, Entry, Follower, Format, News};
@@ -42,8 +42,8 @@ pub(super) struct WatchArgs {
 }
 
 pub(super) fn run(args: &WatchArgs) -> Result<Outcome> {
-    let plugin = plugin()?;
-    let services = args.plugin.services()?;
+    let plugin = args.plugin.source.load()?;
+    let services = args.plugin.services(&plugin)?;
     let control = Control::default();
     let stop = control.clone();
     ctrlc::set_handler(move || stop.stop()).context("interrupts cannot be handled")?;

@@ -1,7 +1,7 @@
 //! `what-if`: what recorded compactions would have kept with another plan.
 
 use super::input::now;
-use super::{Outcome, plugin};
+use super::{Outcome, PluginSource};
 use crate::notes::MemoryNotes;
 use crate::report::terminal::{self, thousands};
 use crate::review::{Reviewed, Reviewer, fire};
@@ -47,6 +47,8 @@ pub(super) struct WhatIfArgs {
     /// One JSON object for each compaction.
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    source: PluginSource,
 }
 
 /// What could have been done.
@@ -99,7 +101,7 @@ pub(super) fn run(args: &WhatIfArgs) -> Result<Outcome> {
     if paths.is_empty() {
         bail!("no sessions of OpenClaw, Pi, Claude Code or Codex in the usual places; name a file or a folder");
     }
-    let plugin = plugin()?;
+    let plugin = args.source.load()?;
     let found = walk::walk(&paths);
     let mut problems: Vec<String> =
         found.problems.iter().map(|problem| format!("{}: {}", problem.path, problem.why)).collect();

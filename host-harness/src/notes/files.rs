@@ -1,7 +1,7 @@
 //! One folder and the files in it: open without following links, replace as a whole, append as a whole, lock.
 
 use cap_fs_ext::{DirExt, FollowSymlinks, OpenOptionsFollowExt};
-use cap_std::fs::{Dir, File, OpenOptions};
+use cap_std::fs::{Dir, DirBuilder, File, Metadata, OpenOptions};
 use compact_review::host::HostError;
 use std::io::{self, ErrorKind, Read, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -56,7 +56,7 @@ impl Folder {
             return Ok(folder);
         }
         let place = self.place(name);
-        match self.dir.create_dir(name) {
+        match self.dir.create_dir_with(name, &closed_folder()) {
             Ok(()) => self.sync()?,
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
             Err(error) => return Err(host_error("make", &place, &error)),
@@ -88,11 +88,15 @@ impl Folder {
 
     /// The length of a file; `None` where there is none. Anything but a plain file is refused.
     pub(super) fn file_len(&self, name: &str) -> Result<Option<u64>, HostError> {
+        Ok(self.plain_file(name)?.map(|found| found.len()))
+    }
+
+    fn plain_file(&self, name: &str) -> Result<Option<Metadata>, HostError> {
         let place = self.place(name);
         match self.dir.symlink_metadata(name) {
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
             Err(error) => Err(host_error("look at", &place, &error)),
-            Ok(found) if found.is_file() => Ok(Some(found.len())),
+            Ok(found) if found.is_file() => Ok(Some(found)),
             Ok(found) => {
                 let kind = kind_of(&found);
                 Err(HostError::Denied(format!("{place} is {kind} and not a plain file: move it away")))
@@ -115,13 +119,15 @@ impl Folder {
     fn put(&self, name: &str, parts: &[&[u8]], durable: bool) -> Result<(), HostError> {
         static COUNTER: AtomicU64 = AtomicU64::new(0);
         let place = self.place(name);
-        self.file_len(name)?;
+        let before = self.plain_file(name)?;
         let count = COUNTER.fetch_add(1, Ordering::Relaxed);
         let unfinished = format!("{UNFINISHED}{}-{count}", std::process::id());
         let mut options = OpenOptions::new();
         options.write(true).create_new(true);
         let written = self.open(&unfinished, options, "write").and_then(|mut file| {
-            let all = parts.iter().try_for_each(|part| file.write_all(part));
+            // Who may read it stays the user's choice.
+            let readers = before.map_or(Ok(()), |before| file.set_permissions(before.permissions()));
+            let all = readers.and_then(|()| parts.iter().try_for_each(|part| file.write_all(part)));
             let all = all.and_then(|()| if durable { file.sync_all() } else { Ok(()) });
             all.map_err(|error| host_error("write", &place, &error))
         });
@@ -255,6 +261,8 @@ impl Folder {
             // every architecture that Rust's tier 1 has.
             const NONBLOCK: i32 = if cfg!(target_os = "linux") { 0o4000 } else { 0x0004 };
             options.custom_flags(NONBLOCK);
+            // Notes quote conversations: what is made here is the user's alone.
+            options.mode(0o600);
         }
         let file = self.dir.open_with(name, &options).map_err(|error| host_error(doing, &place, &error))?;
         let metadata = file.metadata().map_err(|error| host_error(doing, &place, &error))?;
@@ -273,6 +281,15 @@ impl Folder {
         }
         Ok(())
     }
+}
+
+/// What conversations leave behind is the user's alone, unless a folder stood there before.
+fn closed_folder() -> DirBuilder {
+    #[cfg_attr(not(unix), allow(unused_mut))]
+    let mut builder = DirBuilder::new();
+    #[cfg(unix)]
+    cap_std::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder
 }
 
 /// Asks the file system for room behind the end, where it can tell.
@@ -332,7 +349,7 @@ fn is_open_comment(line: &[u8]) -> bool {
     }
 }
 
-fn kind_of(metadata: &cap_std::fs::Metadata) -> &'static str {
+fn kind_of(metadata: &Metadata) -> &'static str {
     if metadata.is_symlink() {
         "a symbolic link"
     } else if metadata.is_dir() {

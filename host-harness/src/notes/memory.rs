@@ -1,6 +1,6 @@
 //! Notes in memory, for events without a workspace: the same checks, gone with the process.
 
-use super::{MAX_STATE_BYTES, files::add_to_note};
+use super::{MAX_NOTE_BYTES, MAX_STATE_BYTES, files::add_to_note};
 use super::{
     NoteStore, check_checkpoint, check_date, check_entry, check_size, check_state_name, end_of_note, entry_mark,
     entry_text,
@@ -77,6 +77,7 @@ impl NoteStore for MemoryNotes {
         check_entry(entry)?;
         let note = self.notes.entry(entry.date.clone()).or_default();
         let addition = add_to_note(note, &entry_text(entry), &entry_mark(&entry.entry_id));
+        check_size("a daily note", note.len() + addition.bytes.len(), MAX_NOTE_BYTES as usize)?;
         note.extend_from_slice(&addition.bytes);
         let place = format!("{}.md (in memory)", entry.date);
         Ok(NotePlace { place, already_there: addition.already_there })

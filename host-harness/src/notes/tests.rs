@@ -258,6 +258,51 @@ fn links_pipes_and_folders_are_refused_and_what_they_point_to_is_untouched() {
     assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 1);
 }
 
+#[cfg(unix)]
+#[test]
+fn what_is_made_is_the_users_alone_and_what_stood_there_keeps_its_readers() {
+    use std::os::unix::fs::PermissionsExt;
+    let mode = |path: PathBuf| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    let workspace = Workspace::new();
+    let mut notes = workspace.notes();
+    notes.append_note(&entry("a")).unwrap();
+    notes.save_state("k", "signals", b"state").unwrap();
+    for at in 0..2 {
+        notes.write_checkpoint("k", &checkpoint_text(at), KEEP).unwrap();
+    }
+    for folder in ["", "checkpoints", ".compact-review"] {
+        assert_eq!(mode(workspace.path(folder)), 0o700, "{folder}");
+        for file in fs::read_dir(workspace.path(folder)).unwrap().flatten().filter(|file| file.path().is_file()) {
+            assert_eq!(mode(file.path()), 0o600, "{:?}", file.path());
+        }
+    }
+
+    for name in ["checkpoint.md", "2026-11-18.md"] {
+        fs::set_permissions(workspace.path(name), fs::Permissions::from_mode(0o640)).unwrap();
+    }
+    notes.append_note(&entry("b")).unwrap();
+    notes.write_checkpoint("k", &checkpoint_text(2), KEEP).unwrap();
+    assert_eq!((mode(workspace.path("checkpoint.md")), mode(workspace.path("2026-11-18.md"))), (0o640, 0o640));
+}
+
+/// The name of an unfinished file can be guessed: what somebody puts there first is neither followed nor kept.
+#[cfg(unix)]
+#[test]
+fn a_link_in_the_place_of_an_unfinished_file_is_swept_and_not_followed() {
+    let outside = tempfile::tempdir().unwrap();
+    let target = outside.path().join("target");
+    fs::write(&target, "mine").unwrap();
+    let workspace = Workspace::new();
+    fs::create_dir(workspace.path("")).unwrap();
+    for count in 0..2_000 {
+        let guess = format!(".unfinished-{}-{count}", std::process::id());
+        std::os::unix::fs::symlink(&target, workspace.path(&guess)).unwrap();
+    }
+    workspace.notes().write_checkpoint("k", "text", KEEP).unwrap();
+    assert_eq!(fs::read_to_string(&target).unwrap(), "mine");
+    assert_eq!(fs::read_dir(workspace.path("")).unwrap().flatten().filter(|file| file.path().is_symlink()).count(), 0);
+}
+
 fn denied(workspace: &Workspace, name: &str, what: &str) {
     let mut notes = workspace.notes();
     let answer = if name == "checkpoint.md" {

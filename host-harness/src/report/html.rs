@@ -32,15 +32,10 @@ pub fn check_place(path: &Path) -> std::io::Result<()> {
     tempfile::Builder::new().prefix(".compact-review-").tempfile_in(folder(path)).map(drop)
 }
 
-/// Writes the page, as a whole or not at all.
+/// Writes the page, as a whole or not at all. It quotes conversations: only the user can read it.
 pub(crate) fn write(path: &Path, scanned: &Scanned, rows: &[Row<'_>]) -> std::io::Result<()> {
     let mut file = tempfile::Builder::new().prefix(".compact-review-").tempfile_in(folder(path))?;
     file.write_all(page(scanned, rows).as_bytes())?;
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        file.as_file().set_permissions(std::fs::Permissions::from_mode(0o644))?;
-    }
     file.persist(path)?;
     Ok(())
 }

@@ -2,14 +2,16 @@
 
 use super::bindings::{self, PluginPre, host, wit};
 use super::deadline::{Ticker, ticks};
-use super::limits::{Limits, Meter};
+use super::limits::{Limits, MAX_COMPONENT_BYTES, Meter};
 use super::output::Bounded;
 use super::services::{EventHost, Services};
 use super::{Call, CallError, Plugin};
+use crate::user_cache::{self, CacheError};
 use compact_review::budget::event::{Plan, PlanRequest, StatusReport, UsageEvent, UsageOutcome};
 use compact_review::event::{AfterCompaction, BeforeCompaction, CheckpointRequest, LocalTime, Session, SessionStart};
 use compact_review::host::{Host, LogLevel, NoteEntry};
 use compact_review::report::{CheckpointOutcome, HookError, Recovery, Report, SessionStartOutcome};
+use sha2::{Digest, Sha256};
 use std::path::PathBuf;
 use std::time::Instant;
 use wasmtime::component::{Component, HasSelf, Linker};
@@ -25,6 +27,8 @@ const TYPES_INTERFACE: &str = "compact-review:plugin/types@";
 /// Why a component cannot be used.
 #[derive(Debug)]
 pub enum LoadError {
+    /// It has more than [`MAX_COMPONENT_BYTES`].
+    TooLarge,
     /// It is no component, or not one that this engine can run.
     Invalid(wasmtime::Error),
     /// It wants imports that no host offers.
@@ -38,6 +42,7 @@ pub enum LoadError {
 impl std::fmt::Display for LoadError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
+            LoadError::TooLarge => write!(f, "a component may have {MAX_COMPONENT_BYTES} bytes, and this one has more"),
             LoadError::Invalid(error) => write!(f, "not a component that can run here: {error:#}"),
             LoadError::Imports(names) => {
                 write!(f, "the plugin wants more than the contract gives it: {}", names.join(", "))
@@ -56,6 +61,7 @@ pub struct ComponentPlugin {
     engine: Engine,
     ticker: Ticker,
     limits: Limits,
+    sha256: String,
 }
 
 /// What one store holds.
@@ -72,6 +78,9 @@ impl ComponentPlugin {
 
     /// Compiles a component, or takes its code from the cache, and checks that it keeps the contract.
     pub fn load(bytes: &[u8], limits: Limits) -> Result<Self, LoadError> {
+        if bytes.len() > MAX_COMPONENT_BYTES {
+            return Err(LoadError::TooLarge);
+        }
         let engine = engine().map_err(LoadError::Engine)?;
         let component = Component::new(&engine, bytes).map_err(LoadError::Invalid)?;
         let foreign = foreign_imports(&engine, &component);
@@ -82,7 +91,12 @@ impl ComponentPlugin {
         host::add_to_linker::<_, HasSelf<_>>(&mut linker, |data: &mut StoreData| data).map_err(LoadError::Engine)?;
         let pre = linker.instantiate_pre(&component).and_then(PluginPre::new).map_err(LoadError::Contract)?;
         let ticker = Ticker::start(&engine).map_err(|error| LoadError::Engine(error.into()))?;
-        Ok(ComponentPlugin { pre, engine, ticker, limits })
+        Ok(ComponentPlugin { pre, engine, ticker, limits, sha256: sha256(bytes) })
+    }
+
+    /// The hash of the bytes that it was loaded from.
+    pub fn sha256(&self) -> &str {
+        &self.sha256
     }
 
     /// A fresh store and instance, and nothing else: what every call costs at least.
@@ -107,7 +121,10 @@ impl ComponentPlugin {
                 let value: T = value.into();
                 value.check(&self.limits).map(|()| value).map_err(CallError::Garbage)
             }
-            Ok(Err(error)) => Err(CallError::Hook(HookError::from(error))),
+            Ok(Err(error)) => {
+                let error = HookError::from(error);
+                Err(error.check(&self.limits).map_or_else(CallError::Garbage, |()| CallError::Hook(error)))
+            }
             Err(error) => Err(self.name_of(&error, &meter, &said)),
         };
         Call { result, said, took: started.elapsed() }
@@ -135,9 +152,20 @@ impl ComponentPlugin {
                 CallError::Trap(panic.map_or_else(|| "it aborted".to_string(), |line| line.message.clone()))
             }
             Some(trap) => CallError::Trap(trap.to_string()),
-            // No trap of the machine: what it handed over could not be read as the contract says.
-            None => CallError::Garbage(error.root_cause().to_string()),
+            None => self.name_of_transfer(&error.root_cause().to_string()),
         }
+    }
+}
+
+impl ComponentPlugin {
+    /// No trap of the machine: what was handed over is too much, or cannot be read as the contract says.
+    fn name_of_transfer(&self, why: &str) -> CallError {
+        // wasmtime has no type for it. A test sees to it that the words stay the same.
+        if why.contains("fuel allocated for hostcalls has been exhausted") {
+            let most = self.limits.transfer >> 20;
+            return CallError::Limit(format!("transfer: one call to or from the host may carry {most} MiB"));
+        }
+        CallError::Garbage(why.to_string())
     }
 }
 
@@ -202,10 +230,17 @@ impl Plugin for ComponentPlugin {
 
     fn plan(&self, services: &Services, request: &PlanRequest) -> Call<Plan> {
         let messages = bindings::messages(&request.messages);
-        self.call(services, |plugin, store| {
+        let mut call: Call<Plan> = self.call(services, |plugin, store| {
             let request = bindings::plan(request, &messages);
             plugin.compact_review_plugin_hooks().call_plan(store, request)
-        })
+        });
+        if let Ok(plan) = &call.result
+            && plan.rows.len() > messages.len()
+        {
+            let garbage = format!("rows has {} entries for {} messages", plan.rows.len(), messages.len());
+            call.result = Err(CallError::Garbage(garbage));
+        }
+        call
     }
 }
 
@@ -213,7 +248,7 @@ fn engine() -> wasmtime::Result<Engine> {
     let mut config = Config::new();
     config.epoch_interruption(true);
     // Without a place for the cache, or on a disk that refuses it, every start compiles: slower, and no error.
-    config.cache(cache_directory().and_then(|directory| {
+    config.cache(cache_directory().ok().and_then(|directory| {
         let mut cache = CacheConfig::new();
         cache.with_directory(directory);
         Cache::new(cache).ok()
@@ -221,11 +256,15 @@ fn engine() -> wasmtime::Result<Engine> {
     Engine::new(&config)
 }
 
-/// Where compiled code is kept: the user's cache folder. `None` where the user has none.
-pub fn cache_directory() -> Option<PathBuf> {
-    let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let base = absolute("XDG_CACHE_HOME").or_else(|| absolute("HOME").map(|home| home.join(".cache")))?;
-    Some(base.join("compact-review").join("wasmtime"))
+/// Where compiled code is kept: in the user's cache folder, closed to others. Whoever could write there could have
+/// machine code run that no limit holds for.
+pub fn cache_directory() -> Result<PathBuf, CacheError> {
+    user_cache::folder("wasmtime")
+}
+
+/// What names the bytes of a component: 64 hexadecimal digits.
+pub fn sha256(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn foreign_imports(engine: &Engine, component: &Component) -> Vec<String> {

@@ -6,6 +6,10 @@ use wasmtime::ResourceLimiter;
 const KIB: usize = 1024;
 const MIB: usize = 1024 * KIB;
 
+/// The length of a component at most, in bytes: compiling takes time and memory by its length, and nothing else bounds
+/// it. Ours has a tenth.
+pub const MAX_COMPONENT_BYTES: usize = 8 * MIB;
+
 /// The limits of one call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
@@ -29,6 +33,10 @@ pub struct Limits {
     pub log_lines: usize,
     /// Alerts in one call; the rest is counted.
     pub alerts: usize,
+    /// Notes, checkpoints and states that one call may write.
+    pub writes: usize,
+    /// Bytes that it may write in all. A ledger of the greatest length, a checkpoint and an entry fit twice.
+    pub written: usize,
     /// Bytes of one text that a hook hands back.
     pub text: usize,
     /// Entries of one list that a hook hands back.
@@ -48,6 +56,8 @@ impl Default for Limits {
             log_line: 4 * KIB,
             log_lines: 200,
             alerts: 50,
+            writes: 32,
+            written: 34 * MIB,
             text: 256 * KIB,
             list: 2_000,
         }

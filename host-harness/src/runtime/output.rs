@@ -2,7 +2,9 @@
 
 use super::limits::Limits;
 use compact_review::budget::event::{Plan, StatusReport, UsageOutcome};
-use compact_review::report::{Alert, CheckpointOutcome, Finding, Recovery, Report, SessionStartOutcome, WriteOutcome};
+use compact_review::report::{
+    Alert, CheckpointOutcome, Finding, HookError, Recovery, Report, SessionStartOutcome, WriteOutcome,
+};
 
 /// A value that can be checked against the limits.
 pub(super) trait Bounded {
@@ -13,6 +15,13 @@ pub(super) trait Bounded {
 impl Bounded for () {
     fn check(&self, _limits: &Limits) -> Result<(), String> {
         Ok(())
+    }
+}
+
+impl Bounded for HookError {
+    fn check(&self, limits: &Limits) -> Result<(), String> {
+        let (HookError::InvalidEvent(why) | HookError::InvalidSettings(why) | HookError::Storage(why)) = self;
+        text("the error of the hook", why, limits)
     }
 }
 
@@ -38,9 +47,8 @@ impl Bounded for CheckpointOutcome {
 
 impl Bounded for Report {
     fn check(&self, limits: &Limits) -> Result<(), String> {
-        if let Some(score) = self.score
-            && !(0.0..=100.0).contains(&score)
-        {
+        let scores = self.score.into_iter().chain(self.categories.iter().map(|category| category.score));
+        for score in scores.filter(|score| !(0.0..=100.0).contains(score)) {
             return Err(format!("score must be from 0 to 100: found {score}"));
         }
         text("verdict-reason", &self.verdict_reason, limits)?;
@@ -71,6 +79,7 @@ impl Bounded for SessionStartOutcome {
 
 impl Bounded for UsageOutcome {
     fn check(&self, limits: &Limits) -> Result<(), String> {
+        percentage(self.status.pct)?;
         list("crossings", self.crossings.len(), limits)?;
         text("injection", self.injection.as_deref().unwrap_or_default(), limits)?;
         alerts(&self.alerts, limits)?;
@@ -80,17 +89,21 @@ impl Bounded for UsageOutcome {
 
 impl Bounded for StatusReport {
     fn check(&self, limits: &Limits) -> Result<(), String> {
+        percentage(self.status.pct)?;
         text("line", &self.line, limits)?;
         text("token-state", self.token_state.as_deref().unwrap_or_default(), limits)
     }
 }
 
 impl Bounded for Plan {
-    /// A plan has a row for each message, so their number is bounded by what was handed in; each is short.
+    /// A plan has a row for each message: their number is checked where the messages are known.
     fn check(&self, limits: &Limits) -> Result<(), String> {
         text("summary-prefix", &self.summary_prefix, limits)?;
         text("instructions", &self.instructions, limits)?;
-        self.rows.iter().try_for_each(|row| text("rows.why", &row.why, limits))
+        self.rows.iter().try_for_each(|row| {
+            text("rows.message-id", &row.message_id, limits)?;
+            text("rows.why", &row.why, limits)
+        })
     }
 }
 
@@ -106,6 +119,13 @@ fn check_finding(finding: &Finding, limits: &Limits) -> Result<(), String> {
     texts("lost.why", &finding.why, limits)
 }
 
+fn percentage(pct: Option<f64>) -> Result<(), String> {
+    match pct {
+        Some(pct) if !(pct.is_finite() && pct >= 0.0) => Err(format!("pct must be a number from 0: found {pct}")),
+        _ => Ok(()),
+    }
+}
+
 fn alerts(alerts: &[Alert], limits: &Limits) -> Result<(), String> {
     list("alerts", alerts.len(), limits)?;
     alerts.iter().try_for_each(|alert| {
@@ -116,7 +136,11 @@ fn alerts(alerts: &[Alert], limits: &Limits) -> Result<(), String> {
 
 fn writes(outcomes: &[WriteOutcome], limits: &Limits) -> Result<(), String> {
     list("writes", outcomes.len(), limits)?;
-    outcomes.iter().try_for_each(|outcome| text("writes.text", &outcome.text, limits))
+    outcomes.iter().try_for_each(|outcome| {
+        text("writes.place", outcome.place.as_deref().unwrap_or_default(), limits)?;
+        text("writes.error", outcome.error.as_deref().unwrap_or_default(), limits)?;
+        text("writes.text", &outcome.text, limits)
+    })
 }
 
 fn texts(field: &str, values: &[String], limits: &Limits) -> Result<(), String> {

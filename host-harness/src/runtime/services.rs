@@ -6,6 +6,7 @@ use crate::tokens::TokenCounter;
 use compact_review::host::{Host, HostError, LogLevel, NoteEntry, NotePlace, Retention};
 use compact_review::report::Alert;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 /// One tokenizer for all calls of a host: what it has counted once, it does not count again.
 pub type SharedTokens = Arc<Mutex<TokenCounter>>;
@@ -56,11 +57,26 @@ pub(super) struct EventHost {
     said: Said,
     unheard_lines: usize,
     unheard_alerts: usize,
+    writes: usize,
+    written: usize,
+    refused_writes: usize,
+    /// When the call must have ended. The engine sees to that in the plugin's code, not while the host works for it.
+    until: Instant,
 }
 
 impl EventHost {
     pub(super) fn new(services: &Services, limits: Limits) -> Self {
-        EventHost { services: services.clone(), limits, said: Said::default(), unheard_lines: 0, unheard_alerts: 0 }
+        EventHost {
+            services: services.clone(),
+            limits,
+            said: Said::default(),
+            unheard_lines: 0,
+            unheard_alerts: 0,
+            writes: 0,
+            written: 0,
+            refused_writes: 0,
+            until: Instant::now() + limits.deadline,
+        }
     }
 
     fn notes(&self) -> MutexGuard<'_, dyn NoteStore + Send + 'static> {
@@ -68,11 +84,28 @@ impl EventHost {
         self.services.notes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Counts a write against what one call may write.
+    fn may_write(&mut self, bytes: usize) -> Result<(), HostError> {
+        let (writes, written) = (self.limits.writes, self.limits.written);
+        if self.writes >= writes || self.written.saturating_add(bytes) > written {
+            self.refused_writes += 1;
+            return Err(HostError::TooLarge(format!("one call may write {writes} times and {written} bytes in all")));
+        }
+        self.writes += 1;
+        self.written += bytes;
+        Ok(())
+    }
+
     /// What was said; what was too much is told as a number.
     pub(super) fn into_said(mut self) -> Said {
-        for (count, what) in [(self.unheard_lines, "lines of the log"), (self.unheard_alerts, "alerts")] {
+        let too_much = [
+            (self.unheard_lines, "lines of the log", "dropped", self.limits.log_lines),
+            (self.unheard_alerts, "alerts", "dropped", self.limits.alerts),
+            (self.refused_writes, "writes", "refused", self.limits.writes),
+        ];
+        for (count, what, done, limit) in too_much {
             if count > 0 {
-                let message = format!("{count} more {what} were dropped: over the limit of one call");
+                let message = format!("{count} more {what} were {done}: over the limit of one call ({limit})");
                 self.said.log.push(LogLine { level: LogLevel::Warn, message });
             }
         }
@@ -104,7 +137,7 @@ impl Host for EventHost {
 
     fn count_tokens(&mut self, texts: &[&str]) -> Option<Vec<u32>> {
         let tokens = self.services.tokens.as_ref()?;
-        let counted = tokens.lock().unwrap_or_else(PoisonError::into_inner).count(texts);
+        let counted = tokens.lock().unwrap_or_else(PoisonError::into_inner).count_until(texts, self.until);
         match counted {
             Ok(counts) => Some(counts),
             Err(error) => {
@@ -119,6 +152,7 @@ impl Host for EventHost {
     }
 
     fn save_state(&mut self, session_key: &str, slot: &str, bytes: &[u8]) -> Result<(), HostError> {
+        self.may_write(bytes.len())?;
         self.notes().save_state(session_key, slot, bytes)
     }
 
@@ -131,6 +165,7 @@ impl Host for EventHost {
     }
 
     fn write_checkpoint(&mut self, session_key: &str, text: &str, keep: Retention) -> Result<String, HostError> {
+        self.may_write(text.len())?;
         self.notes().write_checkpoint(session_key, text, keep)
     }
 
@@ -139,6 +174,7 @@ impl Host for EventHost {
     }
 
     fn append_note(&mut self, entry: &NoteEntry) -> Result<NotePlace, HostError> {
+        self.may_write(entry.text.len())?;
         self.notes().append_note(entry)
     }
 }

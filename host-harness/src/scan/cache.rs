@@ -4,8 +4,9 @@
 //! An entry also depends on the plugin and its settings. It holds what reports show: bounded, and without secrets.
 
 use super::record::FileRecord;
-use crate::runtime::COMPONENT;
+use crate::runtime::ComponentPlugin;
 use crate::transcript::Format;
+use crate::user_cache::{self, CacheError};
 use sha2::{Digest, Sha256};
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -28,18 +29,20 @@ pub struct Cache {
 }
 
 impl Cache {
-    /// The user's cache folder; `None` where there is none.
-    pub fn of_user() -> Option<Cache> {
-        let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-        let base = absolute("XDG_CACHE_HOME").or_else(|| absolute("HOME").map(|home| home.join(".cache")))?;
-        Some(Cache::in_folder(base.join("compact-review").join("scan")))
+    /// In the user's cache folder.
+    pub fn of_user(plugin: &ComponentPlugin) -> Result<Cache, CacheError> {
+        Ok(Cache::new(user_cache::folder("scan")?, plugin.sha256()))
     }
 
-    /// In this folder; it is created with its first entry.
-    pub fn in_folder(folder: PathBuf) -> Cache {
+    /// In this folder, which is made where there is none.
+    pub fn in_folder(folder: &Path, plugin: &ComponentPlugin) -> Result<Cache, CacheError> {
+        Ok(Cache::new(user_cache::close(folder)?, plugin.sha256()))
+    }
+
+    fn new(folder: PathBuf, plugin: &str) -> Cache {
         let mut salt = Sha256::new();
         salt.update(VERSION);
-        salt.update(COMPONENT);
+        salt.update(plugin);
         Cache { folder, salt: salt.finalize().into() }
     }
 
@@ -75,7 +78,6 @@ impl Cache {
     }
 
     fn try_store(&self, key: &str, record: &FileRecord) -> std::io::Result<()> {
-        std::fs::create_dir_all(&self.folder)?;
         let mut packed = zstd::stream::write::Encoder::new(Vec::new(), 3)?;
         serde_json::to_writer(&mut packed, record)?;
         let bytes = packed.finish()?;
@@ -143,7 +145,7 @@ mod tests {
     #[test]
     fn what_was_kept_comes_back_until_the_content_changes() {
         let folder = tempfile::tempdir().unwrap();
-        let cache = Cache::in_folder(folder.path().join("cache"));
+        let cache = Cache::new(folder.path().to_path_buf(), "");
         let file = folder.path().join("a.jsonl");
         std::fs::write(&file, "x".repeat(100_000)).unwrap();
         let key = cache.key(&file, None, None).unwrap();
@@ -159,7 +161,7 @@ mod tests {
     #[test]
     fn a_damaged_entry_is_none() {
         let folder = tempfile::tempdir().unwrap();
-        let cache = Cache::in_folder(folder.path().to_path_buf());
+        let cache = Cache::new(folder.path().to_path_buf(), "");
         cache.store("k", &record());
         let place = cache.place("k");
         let bytes = std::fs::read(&place).unwrap();
@@ -170,7 +172,7 @@ mod tests {
     #[test]
     fn nothing_partial_is_left() {
         let folder = tempfile::tempdir().unwrap();
-        let cache = Cache::in_folder(folder.path().to_path_buf());
+        let cache = Cache::new(folder.path().to_path_buf(), "");
         cache.store("k", &record());
         let names: Vec<_> =
             std::fs::read_dir(folder.path()).unwrap().flatten().map(|entry| entry.file_name()).collect();

@@ -15,6 +15,8 @@ use std::time::Duration;
 pub const KNOWN_SCHEMA: i64 = 24;
 /// A compressed archive beyond this is not read.
 const MAX_ARCHIVE_BYTES: i64 = 64 * 1024 * 1024;
+/// Nor is more of one than this many bytes, unpacked: a small file can be packed so that it never ends.
+const MAX_UNPACKED_BYTES: u64 = 4 * 1024 * 1024 * 1024;
 /// How long a writer that locks the whole file is waited for.
 const BUSY: Duration = Duration::from_secs(3);
 
@@ -70,8 +72,12 @@ impl Store {
         Ok(store)
     }
 
+    /// The columns of a plain table. What goes by its name and is a view could compute for ever.
     fn columns(&self, table: &str) -> rusqlite::Result<Vec<String>> {
-        let mut statement = self.connection.prepare("SELECT name FROM pragma_table_info(?1)")?;
+        let mut statement = self.connection.prepare(
+            "SELECT name FROM pragma_table_info(?1) WHERE EXISTS (SELECT 1 FROM sqlite_schema s
+             WHERE s.type = 'table' AND s.name = ?1 AND s.sql LIKE 'CREATE TABLE%')",
+        )?;
         statement.query_map([table], |row| row.get(0))?.collect()
     }
 
@@ -155,7 +161,10 @@ impl Store {
         let bytes: Arc<[u8]> = bytes.into();
         match encoding.as_str() {
             "identity" => Ok(Box::new(move || Ok(Box::new(Cursor::new(bytes.clone()))))),
-            "zstd" => Ok(Box::new(move || Ok(Box::new(zstd::stream::read::Decoder::new(Cursor::new(bytes.clone()))?)))),
+            "zstd" => Ok(Box::new(move || {
+                let decoder = zstd::stream::read::Decoder::new(Cursor::new(bytes.clone()))?;
+                Ok(Box::new(decoder.take(MAX_UNPACKED_BYTES)))
+            })),
             other => Err(unreadable(format!("the archive of session {session} is encoded as {other:?}"))),
         }
     }
@@ -254,6 +263,9 @@ fn connect(path: &Path) -> rusqlite::Result<Connection> {
     let connection = Connection::open_with_flags(uri, flags)?;
     connection.busy_timeout(BUSY)?;
     connection.pragma_update(None, "query_only", true)?;
+    // A file from elsewhere: what its schema says is not run, and its cells are checked before they are read.
+    connection.pragma_update(None, "trusted_schema", false)?;
+    connection.pragma_update(None, "cell_size_check", true)?;
     Ok(connection)
 }
 

@@ -18,6 +18,10 @@ const LOCK_WAIT_SECONDS = 2;
 /** Lock while opening, of the BSDs and macOS: the same kind of lock as flock(2). Node has no name for it. */
 const O_EXLOCK = 0x20;
 
+/** Notes quote conversations: what is made here is the user's alone. */
+const CLOSED_FOLDER = 0o700;
+const CLOSED_FILE = 0o600;
+
 let counter = 0;
 
 export class Folder {
@@ -93,7 +97,7 @@ export class Folder {
     const there = this.existing(name);
     if (there !== undefined) return there;
     try {
-      fs.mkdirSync(this.#path(name));
+      fs.mkdirSync(this.#path(name), { mode: CLOSED_FOLDER });
       this.#sync();
     } catch (error) {
       if (errorCode(error) !== "EEXIST") throw hostError("make", this.place(name), error);
@@ -151,8 +155,11 @@ export class Folder {
   #renamed(name, bytes, lasting, again) {
     counter += 1;
     const unfinished = `${UNFINISHED}${process.pid}-js${counter}`;
+    const before = this.#look(name);
     try {
       this.#with(unfinished, O_WRONLY | O_CREAT | O_EXCL, "write", (fd) => {
+        // Who may read it stays the user's choice.
+        if (before !== undefined) fs.fchmodSync(fd, before.mode & 0o777);
         writeAll(fd, bytes);
         if (lasting) fs.fsyncSync(fd);
       });
@@ -267,7 +274,7 @@ export class Folder {
     let fd;
     try {
       // A pipe without a reader must not make the gateway wait.
-      fd = fs.openSync(this.#path(name), flags | O_NOFOLLOW | O_NONBLOCK, 0o644);
+      fd = fs.openSync(this.#path(name), flags | O_NOFOLLOW | O_NONBLOCK, CLOSED_FILE);
     } catch (error) {
       throw hostError(doing, this.place(name), error);
     }

@@ -1,0 +1,2 @@
+;; Aborts in every hook.
+(func $hook (result i32) unreachable)
