@@ -47,8 +47,8 @@ impl Bounded for CheckpointOutcome {
 
 impl Bounded for Report {
     fn check(&self, limits: &Limits) -> Result<(), String> {
-        let scores = self.score.into_iter().chain(self.categories.iter().map(|category| category.score));
-        for score in scores.filter(|score| !(0.0..=100.0).contains(score)) {
+        let mut scores = self.score.into_iter().chain(self.categories.iter().map(|category| category.score));
+        if let Some(score) = scores.find(|score| !(0.0..=100.0).contains(score)) {
             return Err(format!("score must be from 0 to 100: found {score}"));
         }
         text("verdict-reason", &self.verdict_reason, limits)?;
