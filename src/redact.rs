@@ -173,17 +173,22 @@ impl Scanner<'_> {
     #[inline]
     fn word(&mut self, start: usize, end: usize) -> Option<Secret> {
         // Behind `\n` and `%3D` the word begins later than it seems.
-        let skip = match start.checked_sub(1).and_then(|place| self.bytes.get(place)) {
-            Some(b'\\') => 1,
-            Some(b'%') => 2,
-            _ => return self.word_at(start),
-        };
-        self.word_at(start).or_else(|| self.word_at((start + skip).min(end)))
+        match start.checked_sub(1).and_then(|place| self.bytes.get(place)) {
+            Some(b'\\') => self.escaped_word(start, (start + 1).min(end)),
+            Some(b'%') => self.escaped_word(start, (start + 2).min(end)),
+            _ => self.word_at(start),
+        }
     }
 
-    #[inline]
+    #[cold]
+    fn escaped_word(&mut self, start: usize, behind: usize) -> Option<Secret> {
+        self.word_at(start).or_else(|| self.word_at(behind))
+    }
+
+    #[inline(always)]
     fn word_at(&mut self, start: usize) -> Option<Secret> {
-        let &[first, second, third] = self.bytes.get(start..start + 3)? else { return None };
+        let (&first, &second, &third) =
+            (self.bytes.get(start)?, self.bytes.get(start + 1)?, self.bytes.get(start + 2)?);
         let (word, bit) = beginning(first, second, third);
         if BEGINNINGS[word] & bit == 0 { None } else { self.known_word(first, second, start) }
     }

@@ -9,7 +9,7 @@
 
 use crate::text::cue::{self, Cues};
 use crate::text::lexicon;
-use crate::text::token::{Place, Shape, Token, tokens};
+use crate::text::token::{self, Place, Shape, Token};
 use crate::text::{Hasher, pair, units};
 
 mod conflict;
@@ -168,11 +168,11 @@ fn prefix(text: &str, token: &Token) -> u64 {
 }
 
 /// The words of a piece of text.
-fn read_words(text: &str, position: &mut u32, mut emit: impl FnMut(Word)) {
-    tokens(text, |token| {
+fn read_words(text: &str, tokens: &[Token], position: &mut u32, mut emit: impl FnMut(Word)) {
+    for token in tokens {
         *position += u32::from(token.place != Place::Part);
         if token.place == Place::Whole && token.shape != Shape::Hangul {
-            return;
+            continue;
         }
         let entry = lexicon::entry(token.hash);
         let weight = match (token.shape, token.place) {
@@ -184,7 +184,7 @@ fn read_words(text: &str, position: &mut u32, mut emit: impl FnMut(Word)) {
         let first = text.as_bytes().get(token.start).copied().unwrap_or(0);
         emit(Word {
             base: entry.base,
-            prefix: prefix(text, &token),
+            prefix: prefix(text, token),
             class: entry.class,
             weight,
             shape: token.shape,
@@ -193,7 +193,7 @@ fn read_words(text: &str, position: &mut u32, mut emit: impl FnMut(Word)) {
             sentence: 0,
             capital: first.is_ascii_uppercase(),
         });
-    });
+    }
 }
 
 impl Fact {
@@ -207,7 +207,8 @@ impl Fact {
         let mut words: Vec<Word> = Vec::new();
         let mut negations: Vec<u32> = Vec::new();
         let mut position = 0;
-        read_words(text, &mut position, |word| {
+        let tokens = token::all(text);
+        read_words(text, &tokens, &mut position, |word| {
             if cue::of_word(word.base).has(Cues::NEGATION) {
                 negations.push(word.position);
             } else if word.weight > COMMON && words.len() < FACT_WORDS && !words.iter().any(|w| w.base == word.base) {
@@ -216,8 +217,8 @@ impl Fact {
         });
         let negated = bits(&words, |word| is_negated(&negations, word.position));
         let total = words.iter().map(|word| word.weight).sum();
-        let values = value::of_fact(text, values, &words, KEY_REACH);
-        Fact { words, values, cues: cue::of_text(text), negated, total }
+        let values = value::of_fact(text, &tokens, values, &words, KEY_REACH);
+        Fact { words, values, cues: cue::of_tokens(text, &tokens), negated, total }
     }
 
     /// What polarity, status and modality the statement has.
@@ -289,12 +290,13 @@ impl<'a> Index<'a> {
         let first = self.words.len() as u32;
         position_gap(position);
         let words = &mut self.words;
-        read_words(piece, position, |word| words.push(Word { sentence: number, ..word }));
-        self.values.add_piece(piece, number);
+        let tokens = token::all(piece);
+        read_words(piece, &tokens, position, |word| words.push(Word { sentence: number, ..word }));
+        self.values.add_piece(piece, &tokens, number);
         let last = self.words.len() as u32;
         let words = self.words.get(first as usize..).unwrap_or_default();
         let total = words.iter().filter(|word| word.weight > COMMON).map(|word| word.weight).sum();
-        self.sentences.push(Sentence { start, end, cues: cue::of_text(piece), first, last, total });
+        self.sentences.push(Sentence { start, end, cues: cue::of_tokens(piece, &tokens), first, last, total });
     }
 
     /// Chains the words by what they can be asked for.

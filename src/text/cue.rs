@@ -348,6 +348,13 @@ fn find_substrings(text: &str, emit: &mut impl FnMut(Hit)) {
     }
 }
 
+/// All cues together of a text whose tokens are known.
+pub fn of_tokens(text: &str, tokens: &[Token]) -> Cues {
+    let mut all = Cues::NONE;
+    find_in(text, tokens, |hit| all = all.with(hit.cues));
+    all
+}
+
 /// All cues of a text together.
 pub fn of_text(text: &str) -> Cues {
     let mut all = Cues::NONE;

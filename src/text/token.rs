@@ -187,6 +187,14 @@ pub fn tokens(text: &str, mut emit: impl FnMut(Token)) {
     }
 }
 
+/// The tokens of `text` for more than one reader.
+pub fn all(text: &str) -> Vec<Token> {
+    // A word in six bytes, mostly.
+    let mut all = Vec::with_capacity(text.len() / 6 + 4);
+    tokens(text, |token| all.push(token));
+    all
+}
+
 /// The fast path: ASCII letters up to a space or punctuation that joins nothing. `None` where it is more than that.
 #[inline]
 fn plain_word(bytes: &[u8], start: usize, emit: &mut impl FnMut(Token)) -> Option<usize> {

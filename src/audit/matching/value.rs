@@ -11,7 +11,7 @@
 
 use super::Word;
 use crate::text::lexicon;
-use crate::text::token::{Place, Shape, Token, tokens};
+use crate::text::token::{self, Place, Shape, Token};
 use crate::text::{hash, word_hash};
 
 /// How a value stands in a text.
@@ -66,12 +66,9 @@ fn date_hash(year: u32, month: u32, day: u32) -> u64 {
 }
 
 /// Calls `emit` for each date written with the name of its month.
-fn written_dates(text: &str, mut emit: impl FnMut(usize, usize, u64)) {
-    let mut last: [Option<Token>; 2] = [None; 2];
-    tokens(text, |token| {
-        if token.place == Place::Part {
-            return;
-        }
+fn written_dates(text: &str, tokens: &[Token], mut emit: impl FnMut(usize, usize, u64)) {
+    let mut last: [Option<&Token>; 2] = [None; 2];
+    for token in tokens.iter().filter(|token| token.place != Place::Part) {
         // The year comes last: most words need no look at the two before them.
         let year = text.as_bytes().get(token.start).is_some_and(|byte| byte.is_ascii_digit() || *byte == b'+');
         if let [Some(first), Some(second)] = last
@@ -79,15 +76,15 @@ fn written_dates(text: &str, mut emit: impl FnMut(usize, usize, u64)) {
         {
             let of = |token: &Token| text.get(token.start..token.end).unwrap_or_default();
             let number = |token: &Token| of(token).trim_end_matches(char::is_alphabetic).parse::<u32>().ok();
-            let (day, name) = if month(of(&first)).is_some() { (&second, &first) } else { (&first, &second) };
+            let (day, name) = if month(of(first)).is_some() { (second, first) } else { (first, second) };
             if let (Some(month), Some(day @ 1..=31), Some(year @ 1000..=2999)) =
-                (month(of(name)), number(day), number(&token))
+                (month(of(name)), number(day), number(token))
             {
                 emit(first.start, token.end, date_hash(year, month, day));
             }
         }
         last = [last[1], Some(token)];
-    });
+    }
 }
 
 /// The tails of a path, each from behind a separator on, the longest first.
@@ -117,11 +114,8 @@ fn bare_path(path: &str) -> &str {
 
 impl Values {
     /// Takes in the values of one sentence.
-    pub fn add_piece(&mut self, piece: &str, sentence: u32) {
-        tokens(piece, |token| {
-            if !token.shape.is_value() {
-                return;
-            }
+    pub fn add_piece(&mut self, piece: &str, tokens: &[Token], sentence: u32) {
+        for token in tokens.iter().filter(|token| token.shape.is_value()) {
             let text = piece.get(token.start..token.end).unwrap_or_default();
             self.entries.push((token.hash, sentence, token.place == Place::Part));
             match token.shape {
@@ -140,8 +134,8 @@ impl Values {
                 }
                 _ => {}
             }
-        });
-        written_dates(piece, |_, _, hash| self.entries.push((hash, sentence, false)));
+        }
+        written_dates(piece, tokens, |_, _, hash| self.entries.push((hash, sentence, false)));
     }
 
     /// Makes it ready to be asked.
@@ -196,13 +190,13 @@ fn contains_folded(text: &str, part: &str) -> bool {
 }
 
 /// The value tokens of a fact with the key words beside them, and the listed values that are not among them.
-pub(super) fn of_fact(text: &str, listed: &[String], words: &[Word], reach: u32) -> Vec<Value> {
+pub(super) fn of_fact(text: &str, tokens: &[Token], listed: &[String], words: &[Word], reach: u32) -> Vec<Value> {
     let mut values: Vec<Value> = Vec::new();
     let mut position = 0;
-    tokens(text, |token| {
+    for token in tokens {
         position += u32::from(token.place != Place::Part);
         if !token.is_value() || values.iter().any(|value| value.hash == token.hash) {
-            return;
+            continue;
         }
         let near = |word: &&Word| {
             word.shape == Shape::Word && word.position != position && word.position.abs_diff(position) <= reach
@@ -210,8 +204,8 @@ pub(super) fn of_fact(text: &str, listed: &[String], words: &[Word], reach: u32)
         let keys = words.iter().filter(near).map(|word| word.base).collect();
         let text = text.get(token.start..token.end).unwrap_or_default().to_string();
         values.push(Value { text, hash: token.hash, shape: token.shape, keys });
-    });
-    written_dates(text, |start, end, hash| {
+    }
+    written_dates(text, tokens, |start, end, hash| {
         values.retain(|value| {
             value.shape != Shape::Number || !text.get(start..end).unwrap_or_default().contains(&value.text)
         });
@@ -233,14 +227,11 @@ pub(super) fn of_fact(text: &str, listed: &[String], words: &[Word], reach: u32)
 /// A value given as text: one token, a written date, or several words.
 fn parse(text: &str) -> Option<Value> {
     let text = text.trim();
-    let (mut single, mut count, mut date) = (None, 0, None);
-    tokens(text, |token| {
-        if token.place != Place::Part {
-            count += 1;
-            single = Some(token);
-        }
-    });
-    written_dates(text, |_, _, hash| date = Some(hash));
+    let tokens = token::all(text);
+    let mut date = None;
+    written_dates(text, &tokens, |_, _, hash| date = Some(hash));
+    let whole = || tokens.iter().filter(|token| token.place != Place::Part);
+    let (single, count) = (whole().last(), whole().count());
     let of = |hash, shape| Value { text: text.to_string(), hash, shape, keys: Vec::new() };
     match (date, single) {
         (Some(hash), _) => Some(of(hash, Shape::Date)),
