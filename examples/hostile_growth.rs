@@ -3,6 +3,8 @@
 //!
 //! `cargo run --release --example hostile_growth [PART OF A NAME]`
 
+#![forbid(unsafe_code)]
+
 use compact_review::event::{AfterCompaction, BeforeCompaction, Message, Role, Session};
 use compact_review::hooks;
 use compact_review::host::{Host, HostError, LogLevel, NoteEntry, NotePlace, Retention};

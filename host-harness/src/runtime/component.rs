@@ -13,6 +13,8 @@ use compact_review::host::{Host, LogLevel, NoteEntry};
 use compact_review::report::{CheckpointOutcome, HookError, Recovery, Report, SessionStartOutcome};
 use sha2::{Digest, Sha256};
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 use wasmtime::component::{Component, HasSelf, Linker};
 use wasmtime::{Cache, CacheConfig, Config, Engine, Store, Trap};
@@ -62,12 +64,37 @@ pub struct ComponentPlugin {
     ticker: Ticker,
     limits: Limits,
     sha256: String,
+    stores: Arc<StoreCount>,
 }
 
 /// What one store holds.
 struct StoreData {
     host: EventHost,
     meter: Meter,
+    _counted: Counted,
+}
+
+/// How many stores a plugin was given, one for each call, and how many of them are gone.
+#[derive(Debug, Default)]
+struct StoreCount {
+    made: AtomicU64,
+    dropped: AtomicU64,
+}
+
+/// Lives as long as the store that it is counted for.
+struct Counted(Arc<StoreCount>);
+
+impl Counted {
+    fn new(count: &Arc<StoreCount>) -> Counted {
+        count.made.fetch_add(1, Ordering::Relaxed);
+        Counted(count.clone())
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.dropped.fetch_add(1, Ordering::Relaxed);
+    }
 }
 
 impl ComponentPlugin {
@@ -91,12 +118,19 @@ impl ComponentPlugin {
         host::add_to_linker::<_, HasSelf<_>>(&mut linker, |data: &mut StoreData| data).map_err(LoadError::Engine)?;
         let pre = linker.instantiate_pre(&component).and_then(PluginPre::new).map_err(LoadError::Contract)?;
         let ticker = Ticker::start(&engine).map_err(|error| LoadError::Engine(error.into()))?;
-        Ok(ComponentPlugin { pre, engine, ticker, limits, sha256: sha256(bytes) })
+        Ok(ComponentPlugin { pre, engine, ticker, limits, sha256: sha256(bytes), stores: Arc::default() })
     }
 
     /// The hash of the bytes that it was loaded from.
     pub fn sha256(&self) -> &str {
         &self.sha256
+    }
+
+    /// How many stores were made since it was loaded, and how many of them were dropped. The same number twice while no
+    /// call is under way: a call leaves nothing behind, however it ended.
+    pub fn stores(&self) -> (u64, u64) {
+        let dropped = self.stores.dropped.load(Ordering::Relaxed);
+        (self.stores.made.load(Ordering::Relaxed), dropped)
     }
 
     /// A fresh store and instance, and nothing else: what every call costs at least.
@@ -114,7 +148,7 @@ impl ComponentPlugin {
         let guard = self.ticker.call();
         let answer = self.pre.instantiate(&mut store).and_then(|plugin| hook(&plugin, &mut store));
         drop(guard);
-        let StoreData { host, meter } = store.into_data();
+        let StoreData { host, meter, .. } = store.into_data();
         let said = host.into_said();
         let result = match answer {
             Ok(Ok(value)) => {
@@ -131,7 +165,11 @@ impl ComponentPlugin {
     }
 
     fn store(&self, services: &Services) -> Store<StoreData> {
-        let data = StoreData { host: EventHost::new(services, self.limits), meter: Meter::new(&self.limits) };
+        let data = StoreData {
+            host: EventHost::new(services, self.limits),
+            meter: Meter::new(&self.limits),
+            _counted: Counted::new(&self.stores),
+        };
         let mut store = Store::new(&self.engine, data);
         store.limiter(|data| &mut data.meter);
         store.set_hostcall_fuel(self.limits.transfer);
