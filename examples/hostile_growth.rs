@@ -47,6 +47,7 @@ const PATTERNS: &[Pattern] = &[
     ("addresses", |at| format!("https://h{at}.example.org:{}/x ", at % 60_000)),
     ("keys and values", |at| format!("KEY_{at}=value{at} ")),
     ("one key, other values", |at| format!("port={at} ")),
+    ("names in company", |at| format!("Restart the host h{at}x in the third rack today.\n")),
     ("bullets", |at| format!("- item {at}\n")),
     ("rows of a table", |at| format!("| a{at} | {at} |\n")),
     ("one rule", |_| "Never deploy on Fridays.\n".to_string()),
@@ -85,11 +86,12 @@ const PATTERNS: &[Pattern] = &[
 ];
 
 /// Where the text stands.
-const PLACES: [&str; 5] = ["said by the user", "said by a tool", "the summary", "both", "a message each"];
+const PLACES: [&str; 6] =
+    ["said by the user", "said by a tool", "the summary", "both", "both, other numbers", "a message each"];
 
 fn main() {
     let wanted = std::env::args().nth(1).unwrap_or_default();
-    println!("{:<26} {:<18} {}  growth", "text", "where", SIZES.map(|size| format!("{:>7} KB", size / 1000)).join(" "));
+    println!("{:<26} {:<19} {}  growth", "text", "where", SIZES.map(|size| format!("{:>7} KB", size / 1000)).join(" "));
     let mut failed = false;
     for (name, repeat) in PATTERNS.iter().filter(|(name, _)| name.contains(&wanted)) {
         for place in PLACES {
@@ -98,7 +100,7 @@ fn main() {
             let worst = growth(times[0], times[1]).max(growth(times[1], times[2]));
             failed |= worst > MOST;
             let shown = times.map(|time| format!("{time:>10.1}")).join(" ");
-            println!("{name:<26} {place:<18} {shown}  {worst:.1}{}", if worst > MOST { "  TOO MUCH" } else { "" });
+            println!("{name:<26} {place:<19} {shown}  {worst:.1}{}", if worst > MOST { "  TOO MUCH" } else { "" });
         }
     }
     if failed {
@@ -143,6 +145,10 @@ fn cost(repeat: &fn(usize) -> String, place: &str, size: usize) -> f64 {
         "said by a tool" => (vec![message(Role::User, SAID, 0), message(Role::Tool, &text, 1)], SUMMARY.to_string()),
         "the summary" => (vec![message(Role::User, &SAID.repeat(20), 0)], text),
         "both" => (vec![message(Role::User, &text, 0)], text),
+        "both, other numbers" => {
+            let others: String = (0..pieces.len()).map(|at| repeat(at + 500_000)).collect();
+            (vec![message(Role::User, &text, 0)], others)
+        }
         _ => {
             let pieces: Vec<String> = pieces.chunks(8).map(<[String]>::concat).collect();
             let roles = [Role::User, Role::Assistant, Role::Tool];

@@ -24,6 +24,9 @@ const FACT_WORDS: usize = 64;
 const COMMON: f32 = 0.06;
 /// Credit for a synonym or a word with the same first letters.
 const PREFIX_CREDIT: f32 = 0.5;
+/// A word is looked for in so many of its places at most. No summary that replaces anything has as many sentences; one
+/// that repeats the words of a thousand rules would cost the product of both.
+const MOST_PLACES: usize = 2_000;
 /// The first letters that make two words akin.
 const PREFIX_LEN: usize = 5;
 /// A negation acts on words this close behind it.
@@ -329,11 +332,12 @@ impl<'a> Index<'a> {
         }
     }
 
-    /// Calls `hit` for each word posted under this key.
+    /// Calls `hit` for each word posted under this key, the last of the text first, see [`MOST_PLACES`].
     fn posted(&self, key: u64, mut hit: impl FnMut(&Word)) {
         let slot = key as usize & (self.heads.len() - 1);
         let mut at = self.heads.get(slot).copied().unwrap_or(NONE);
-        while let Some((known, word, next)) = self.postings.get(at as usize) {
+        for _ in 0..MOST_PLACES {
+            let Some((known, word, next)) = self.postings.get(at as usize) else { return };
             if *known == key
                 && let Some(word) = self.words.get(*word as usize)
             {

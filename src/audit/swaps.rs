@@ -17,6 +17,9 @@ const COMPANY: f64 = 0.6;
 const BETTER: f64 = 0.5;
 /// So many words of the company at least.
 const MIN_WORDS: usize = 2;
+/// Of the sentences that hold one word so many are looked at, the last ones: a summary has no more, and one that repeats the
+/// company of a thousand names would cost the product of both.
+const MOST_HOLDERS: usize = 2_000;
 
 /// A name of the summary in whose place another one stood.
 pub struct Swap<'a> {
@@ -90,7 +93,8 @@ fn place_of(
 ) -> Option<(usize, String)> {
     let form = names::form(&member.text);
     let mut best: Option<(f64, usize, &str)> = None;
-    let mut held: Vec<usize> = member.company.iter().filter_map(|word| holders.get(word)).flatten().copied().collect();
+    let known = member.company.iter().filter_map(|word| holders.get(word));
+    let mut held: Vec<usize> = known.flat_map(|places| places.iter().rev().take(MOST_HOLDERS)).copied().collect();
     held.sort_unstable();
     for run in held.chunk_by(|a, b| a == b) {
         let own = run.len() as f64 / member.company.len() as f64;

@@ -72,6 +72,18 @@ fn other_languages_match() {
     assert!(ask("데이터베이스 마이그레이션 완료", "데이터베이스 마이그레이션").in_sentence > 0.9);
 }
 
+#[test]
+fn a_word_that_stands_everywhere_is_not_looked_up_everywhere_and_the_last_places_count() {
+    let mut text: String = (0..9_000).map(|at| format!("Never deploy q{at}x on Fridays.\n")).collect();
+    text.push_str("Never deploy the ledger on Fridays.\n");
+    let index = Index::new(&text);
+    let mut hits = 0;
+    index.posted(crate::text::word_hash("deploy"), |_| hits += 1);
+    assert!((1..=MOST_PLACES).contains(&hits), "{hits}");
+    let fact = Fact::new("Never deploy the ledger on Fridays.");
+    assert!(index.look_up(&fact, &mut Scratch::default()).in_sentence > 0.99);
+}
+
 proptest::proptest! {
     #[test]
     fn any_text_can_be_asked_for_any_fact(text in "\\PC*", fact in "\\PC*|[a-z0-9/.:日本 -]*") {
