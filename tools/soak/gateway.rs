@@ -377,7 +377,8 @@ impl<'a> Conversation<'a> {
             session: self.session.session.clone(),
             now: event.now,
             context_window: Some(131_072),
-            usage: Some(ProviderUsage { input: used, output: 0, ..Default::default() }).filter(|_| used % 2 == 0),
+            usage: Some(ProviderUsage { input: used, output: 0, ..Default::default() })
+                .filter(|_| used.is_multiple_of(2)),
             added,
             ..Default::default()
         };

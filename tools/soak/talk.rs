@@ -43,7 +43,7 @@ pub fn messages(session: usize, event: usize, seed: u64, at: i64) -> Vec<Message
             role,
             text,
             tool: (role == Role::Tool).then(|| "bash".to_string()),
-            failed: role == Role::Tool && index % 2 == 0,
+            failed: role == Role::Tool && index.is_multiple_of(2),
             at: Some(at - 1_000 * (count - index) as i64),
         }
     };
