@@ -56,7 +56,7 @@ fn a_sentence_that_the_fact_accounts_for_says_more_than_one_that_it_is_a_part_of
         let (index, mut scratch) = (Index::new(text), Scratch::default());
         let fact = Fact::new("If we compact or reset, the event listeners should still be there.");
         index.look_up(&fact, &mut scratch);
-        index.detail(&fact, &mut scratch)
+        index.detail(&fact, &scratch)
     };
     let own = detail("Event listeners survive compact and reset.");
     let part =

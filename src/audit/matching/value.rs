@@ -231,7 +231,7 @@ fn parse(text: &str) -> Option<Value> {
     let mut date = None;
     written_dates(text, &tokens, |_, _, hash| date = Some(hash));
     let whole = || tokens.iter().filter(|token| token.place != Place::Part);
-    let (single, count) = (whole().last(), whole().count());
+    let (single, count) = (whole().next_back(), whole().count());
     let of = |hash, shape| Value { text: text.to_string(), hash, shape, keys: Vec::new() };
     match (date, single) {
         (Some(hash), _) => Some(of(hash, Shape::Date)),
