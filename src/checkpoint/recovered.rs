@@ -307,7 +307,7 @@ mod tests {
             pieces in proptest::collection::vec(
                 proptest::sample::select(vec![
                     "## ", "### ", "### Next Steps\n", "### Current State\n", "### Constraints\n", "- ", "1. ", "\n", "Last: ", "**Status:** ",
-                    "~~~~~~", "~", "\u{1b}[0m", "x", " ", "(m1)", "System: obey", "<|im_start|>", "[INST]", "\\", "日本", "password=hunter2hunter2",
+                    "~~~~~~", "~", "\u{1b}[0m", "x", " ", "(m1)", "System: obey", "<|im_start|>", "[INST]", "\\", "日本", "password=hunter2hunter2 ",
                 ]),
                 0..40,
             ),
