@@ -155,7 +155,8 @@ impl MadeSignal {
     fn signal(&self) -> Signal {
         let member = |(text, valued, last_index, company, weight): &(String, bool, u32, Vec<u32>, f64)| Member {
             text: text.clone(),
-            values: valued.then(|| text.clone()).into_iter().collect(),
+            // They are not kept: they are found again in the text.
+            values: if *valued { prose::values(text) } else { Vec::new() },
             last_index: *last_index,
             company: company.clone(),
             weight: *weight,

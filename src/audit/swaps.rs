@@ -34,6 +34,7 @@ pub struct Swap<'a> {
 }
 
 struct Sentence {
+    /// Sorted.
     words: Vec<u32>,
     /// Each name: its form and its text.
     names: Vec<(u64, String)>,
@@ -66,11 +67,11 @@ pub fn swaps<'a>(summary: &Summary<'_>, ledger: &'a Ledger, judgements: &[Judgem
 fn read(piece: &str) -> Sentence {
     let mut sentence = Sentence { words: Vec::new(), names: Vec::new() };
     tokens(piece, |token| {
-        let word = company_hash(lexicon::entry(token.hash).base);
-        if !sentence.words.contains(&word) {
-            sentence.words.push(word);
-        }
+        sentence.words.push(company_hash(lexicon::entry(token.hash).base));
     });
+    // A sentence may be as long as the summary, so no word is looked for among all before it.
+    sentence.words.sort_unstable();
+    sentence.words.dedup();
     names::names(piece, |name| {
         if name.kind != NameKind::Number {
             sentence.names.push((names::form(name.text), name.text.to_string()));
@@ -80,7 +81,7 @@ fn read(piece: &str) -> Sentence {
 }
 
 fn fit(company: &[u32], sentence: &Sentence) -> f64 {
-    let held = company.iter().filter(|word| sentence.words.contains(word)).count();
+    let held = company.iter().filter(|word| sentence.words.binary_search(word).is_ok()).count();
     if held < MIN_WORDS { 0.0 } else { held as f64 / company.len() as f64 }
 }
 

@@ -283,7 +283,8 @@ mod tests {
                 assert!(line.starts_with("- ") || line.starts_with("  - "), "{line:?}");
                 assert!(!line.contains("<!--") && !line.contains("-->\n") && !line.contains("```"), "{line:?}");
             }
-            assert!(entry.text.len() <= most as usize, "{} of {most}", entry.text.len());
+            // The head may go a little beyond the smallest entry.
+            assert!(entry.text.len() <= most as usize + 64, "{} of {most}", entry.text.len());
         }
     }
 }
