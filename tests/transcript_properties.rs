@@ -109,7 +109,12 @@ fn a_session_that_is_followed_from_a_line_without_its_end_tells_it_once() {
     for format in [Format::Openclaw, Format::Codex, Format::Plain] {
         let text = lines(&straight(format));
         let folder = Folder::new();
-        let whole = folder.told(format, text.as_bytes());
+        let mut whole = folder.told(format, text.as_bytes());
+        for entry in &mut whole {
+            if let Entry::Message(said) = entry {
+                said.message.tool = None;
+            }
+        }
         for (end, _) in text.match_indices('\n') {
             std::fs::write(folder.path(), &text[..end]).unwrap();
             let mut follower = Follower::new(&folder.path(), Some(format), None);
@@ -122,6 +127,12 @@ fn a_session_that_is_followed_from_a_line_without_its_end_tells_it_once() {
                     News::Past(entry) | News::Now(entry) => told.push(entry),
                 };
                 follower.poll(&mut seen).unwrap();
+            }
+            // A result names its call only; the name of a tool that was called before is not known from here on.
+            for entry in &mut told {
+                if let Entry::Message(said) = entry {
+                    said.message.tool = None;
+                }
             }
             assert_eq!(told, whole, "{format} from byte {end}");
         }

@@ -40,6 +40,8 @@ struct Place {
     offset: u64,
     /// The number of the last line or row.
     number: u64,
+    /// The line that comes next was told when it had no end yet.
+    told: bool,
     last_id: Option<String>,
     reader: EntryReader,
     seen: Fingerprint,
@@ -108,6 +110,7 @@ impl Follower {
             session: recording.session.session_id.clone().unwrap_or_default(),
             offset: complete_bytes(&self.path, &recording)?,
             number: recording.last_line(),
+            told: recording.whole_without_end(),
             last_id: recording.last_id().map(str::to_string),
             reader: EntryReader::new(recording.format),
             seen: now,
@@ -116,25 +119,28 @@ impl Follower {
     }
 }
 
-/// Where the last line that has an end ends. A store has no half rows.
+/// Where the last line that was read and has an end ends: what was written since is not skipped. A store has no half rows.
 fn complete_bytes(path: &Path, recording: &Recording) -> Result<u64, TranscriptError> {
-    if recording.format == Format::OpenclawStore {
+    let mut lines = recording.last_line();
+    if recording.format == Format::OpenclawStore || lines == 0 {
         return Ok(0);
     }
     let mut file = File::open(path)?;
-    let mut end = file.metadata()?.len();
     let mut block = vec![0; 64 * 1024];
-    while end > 0 {
-        let start = end.saturating_sub(block.len() as u64);
-        let part = &mut block[..usize::try_from(end - start).unwrap_or(0)];
-        file.seek(SeekFrom::Start(start))?;
-        file.read_exact(part)?;
-        if let Some(at) = memchr::memrchr(b'\n', part) {
-            return Ok(start + at as u64 + 1);
+    let mut start = 0;
+    loop {
+        let count = file.read(&mut block)?;
+        for at in memchr::memchr_iter(b'\n', &block[..count]) {
+            lines -= 1;
+            if lines == 0 {
+                return Ok(start + at as u64 + 1);
+            }
         }
-        end = start;
+        start += count as u64;
+        if count == 0 {
+            return Ok(start);
+        }
     }
-    Ok(0)
 }
 
 impl Place {
@@ -165,6 +171,9 @@ impl Place {
             }
             self.offset += length + 1;
             self.number += 1;
+            if std::mem::take(&mut self.told) {
+                continue;
+            }
             if !self.take(&text, &mut news) {
                 return Ok(None);
             }

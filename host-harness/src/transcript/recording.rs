@@ -45,6 +45,7 @@ pub struct Recording {
     branches: Vec<Branch>,
     last_number: u64,
     last_id: Option<String>,
+    whole_without_end: bool,
 }
 
 /// What was found in a session.
@@ -246,6 +247,7 @@ impl Recording {
             branches: Vec::new(),
             last_number: 0,
             last_id: None,
+            whole_without_end: false,
         }
     }
 
@@ -254,8 +256,10 @@ impl Recording {
         let mut tree = Tree::default();
         let Recording { session, cwd, format, stats, source, last_number, last_id, .. } = self;
         let mut found = Found { session, cwd, stats, last_id };
+        let mut whole = false;
         while let Some(line) = source.next()? {
             found.stats.lines += 1;
+            whole = false;
             let (number, looked) = match line {
                 RawLine::Whole { bytes, .. } if bytes.trim_ascii().is_empty() => continue,
                 RawLine::Whole { number, bytes } => {
@@ -268,11 +272,13 @@ impl Recording {
                 }
             };
             *last_number = number;
+            whole = looked.is_ok();
             if let Err(why) = looked {
                 found.broken(number, why);
             }
         }
         self.stats.unfinished = self.source.unfinished();
+        self.whole_without_end = self.stats.unfinished && whole;
         if self.stats.unfinished
             && let Some(last) = self.stats.broken.last_mut().filter(|last| last.line == self.stats.lines)
         {
@@ -311,6 +317,11 @@ impl Recording {
             Source::Rows(_) => self.last_number,
             Source::Lines(_) => self.stats.lines - u64::from(self.stats.unfinished),
         }
+    }
+
+    /// The last line has no end and is whole all the same: it is told, and stands behind [`Recording::last_line`].
+    pub(super) fn whole_without_end(&self) -> bool {
+        self.whole_without_end
     }
 
     /// The id of the last line of the conversation.
