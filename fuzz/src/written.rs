@@ -13,7 +13,7 @@ use compact_review::report::{WriteOutcome, WriteTarget};
 
 const FENCE: &str = "~~~~~~";
 /// What a model or a program would take for the begin of an order, in the middle of a line too.
-const ORDERS: [&str; 7] = ["<|", "[INST]", "[/INST]", "</", "<system", "<!--", "```"];
+const ORDERS: [&str; 8] = ["<|", "[INST]", "[/INST]", "</", "<system>", "<system ", "<!--", "```"];
 
 /// A checkpoint or an entry of a daily note: the structure is ours, everything else is quoted.
 pub fn check_write(write: &WriteOutcome) {
