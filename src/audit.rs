@@ -27,10 +27,6 @@ pub use probe::probe;
 
 /// Below this score, or with a rule lost, a summary is lossy.
 const FAITHFUL: f64 = 85.0;
-/// What claims that the messages do not bear out cost at most.
-const DOUBT: f64 = 10.0;
-/// What a value in the place of another costs.
-const SWAP: f64 = 1.0;
 /// A lost signal of this salience is worth an alert.
 const CRITICAL: f64 = 0.70;
 
@@ -97,10 +93,12 @@ fn compare(
     let swaps = swaps::swaps(&summary, ledger, &judgements);
     report.invented = invented::invented(&summary, ledger);
     let pins = findings::lost_pins(settings, &summary);
-    let mut score = score::score(&shares)
-        - report.invented.len().min(10) as f64 * 0.3
-        - DOUBT * (1.0 - claims::borne_out(&summary, ledger)) / 2.0
-        - swaps.len().min(10) as f64 * SWAP;
+    let made_up = score::MadeUp {
+        invented: report.invented.len(),
+        swapped: swaps.len(),
+        doubt: (1.0 - claims::borne_out(&summary, ledger)) / 2.0,
+    };
+    let mut score = score::score(&shares) * made_up.leaves();
     // A pin is a promise: each lost one halves what is left.
     for _ in &pins {
         score /= 2.0;

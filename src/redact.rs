@@ -553,6 +553,8 @@ mod tests {
                 _ => body,
             };
             let token = format!("{}{}", rule.prefix, body.repeat(rule.least / body.len() + 2));
+            // A row of few letters is an example and stays.
+            prop_assume!(value::is_varied(body.as_bytes()) && value::is_varied(token.as_bytes()));
             let clean = redact(&format!("{before}\n{token}\n{behind}")).into_owned();
             prop_assert!(!clean.contains(&body), "{} in {clean:?}", rule.prefix);
         }

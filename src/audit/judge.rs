@@ -27,7 +27,7 @@ const PRESERVED: f64 = 0.40;
 /// A statement of which so much stands in one sentence is half kept, as far as the score goes; and how fast that grows.
 const HALF_TOGETHER: f64 = 0.45;
 /// See [`HALF_TOGETHER`].
-const TOGETHER_STEP: f64 = 0.15;
+const TOGETHER_STEP: f64 = 0.25;
 /// A sentence that holds so much of a statement holds it all.
 const WHOLE: f64 = 0.95;
 /// What is left of a prohibition whose "not" is gone.
@@ -166,7 +166,11 @@ fn judge_statement(judgement: &mut Judgement<'_>, fact: &Fact, summary: &Summary
     let signal = judgement.signal;
     let (present, found) = probe::presence(&summary.index, fact, scratch);
     judgement.kept = present;
-    judgement.together = 1.0 / (1.0 + libm::exp((HALF_TOGETHER - f64::from(found.in_sentence)) / TOGETHER_STEP));
+    // From 1 for nothing of it to 0 for all of it.
+    let missing = |share: f64| 1.0 / (1.0 + libm::exp((share - HALF_TOGETHER) / TOGETHER_STEP));
+    let gone = |share: f32| (missing(share.into()) - missing(1.0)) / (missing(0.0) - missing(1.0));
+    // What stands in two places is surer to be found.
+    judgement.together = 1.0 - gone(found.in_sentence) * gone(found.in_second);
     let sentence = found.sentence.and_then(|(start, end)| summary.text.get(start..end));
     if let Some((why, says)) = contradiction(signal, &found, sentence, summary) {
         judgement.status = Status::Altered;

@@ -112,6 +112,8 @@ pub struct Match {
     pub anywhere: f32,
     /// The same within the best sentence.
     pub in_sentence: f32,
+    /// The same within the second best sentence.
+    pub in_second: f32,
     /// The same within the best two neighbouring sentences.
     pub in_window: f32,
     /// Bytes of the best sentence in the text.
@@ -434,7 +436,7 @@ impl<'a> Index<'a> {
     pub fn look_up(&self, fact: &Fact, scratch: &mut Scratch) -> Match {
         self.mark(fact, scratch);
         let mut all = (0u64, 0u64);
-        let (mut in_sentence, mut in_window, mut best) = (0.0f32, 0.0f32, None);
+        let (mut in_sentence, mut in_second, mut in_window, mut best) = (0.0f32, 0.0f32, 0.0f32, None);
         for number in &scratch.touched {
             let at = *number as usize;
             let get = |list: &[u64], at: usize| list.get(at).copied().unwrap_or(0);
@@ -443,8 +445,11 @@ impl<'a> Index<'a> {
             all = (all.0 | here.0, all.1 | here.1);
             let share = fact.share(here.0, here.1);
             if share > in_sentence {
+                in_second = in_sentence;
                 in_sentence = share;
                 best = Some(at);
+            } else {
+                in_second = in_second.max(share);
             }
             in_window = in_window.max(fact.share(here.0 | next.0, here.1 | next.1));
         }
@@ -453,6 +458,7 @@ impl<'a> Index<'a> {
         Match {
             anywhere: fact.share(all.0, all.1),
             in_sentence,
+            in_second,
             in_window,
             sentence: best.and_then(|at| self.sentences.get(at)).map(|sentence| (sentence.start, sentence.end)),
             values_found: found,

@@ -21,6 +21,34 @@ const ALTERED: f64 = -1.0;
 /// How fast the worth of a kind grows with how much of it there was: neither not at all nor in proportion.
 const AMOUNT: f64 = 0.75;
 
+/// What a summary says that no message said.
+pub struct MadeUp {
+    /// Names, approvals and completions that no message has.
+    pub invented: usize,
+    /// Values in the place of others.
+    pub swapped: usize,
+    /// From 0 to 1: how much its claims go against what the messages last said.
+    pub doubt: f64,
+}
+
+/// The share of the score that doubt takes at most, then one swap, then one invention; and how many of each count.
+/// Small: an invention is mostly a name in another form. They order summaries that keep the same.
+const DOUBT: f64 = 0.06;
+/// See [`DOUBT`].
+const SWAPPED: f64 = 0.0075;
+/// See [`DOUBT`].
+const INVENTED: f64 = 0.0045;
+/// See [`DOUBT`].
+const MOST_COUNTED: usize = 10;
+
+impl MadeUp {
+    /// The share of the score that is left.
+    pub fn leaves(&self) -> f64 {
+        let counted = |number: usize| number.min(MOST_COUNTED) as f64;
+        1.0 - DOUBT * self.doubt - SWAPPED * counted(self.swapped) - INVENTED * counted(self.invented)
+    }
+}
+
 /// How one kind fared, and how much of it there was.
 pub struct Share {
     /// For the report.

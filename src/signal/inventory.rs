@@ -50,16 +50,40 @@ struct Entry {
     called: u16,
     /// Uses that fade: half of it is left after so many messages.
     fading: [f32; 2],
-    /// The words beside which it was said last, newest first; 0 is none.
-    company: [u32; COMPANY],
+    /// The words beside which it was said, and how often.
+    company: Company,
 }
 
 /// So many words are remembered beside a name.
-const COMPANY: usize = 6;
+const COMPANY: usize = 12;
 /// Words this far from a name belong to it; function words do not count.
 const COMPANY_REACH: usize = 4;
 /// Words more common than this are no company.
 const COMPANY_COMMON: f32 = 0.3;
+
+/// The words that were said beside a name most often, and lately.
+#[derive(Clone, Copy, Default)]
+struct Company {
+    words: [(u32, u8); COMPANY],
+}
+
+impl Company {
+    /// Counts a word; where there is no room it takes the place of the one that was said least.
+    fn meet(&mut self, word: u32) {
+        if let Some((_, count)) = self.words.iter_mut().find(|(known, count)| *known == word && *count > 0) {
+            *count = count.saturating_add(1);
+        } else if let Some(least) = self.words.iter_mut().min_by_key(|(_, count)| *count) {
+            *least = (word, 1);
+        }
+    }
+
+    /// Most said first.
+    fn most_said(&self) -> Vec<u32> {
+        let mut words: Vec<(u32, u8)> = self.words.iter().copied().filter(|(_, count)| *count > 0).collect();
+        words.sort_by(|a, b| b.1.cmp(&a.1));
+        words.into_iter().map(|(word, _)| word).collect()
+    }
+}
 
 /// All names, in the order of their first mention.
 #[derive(Default)]
@@ -121,7 +145,8 @@ impl Inventory {
         words.clear();
         for token in tokens {
             let entry = lexicon::entry(token.hash);
-            if token.place != Place::Part && token.shape == Shape::Word && entry.weight > COMPANY_COMMON {
+            let says = token.shape == Shape::Word && entry.weight > COMPANY_COMMON || token.is_value();
+            if token.place != Place::Part && says {
                 words.push((token.start, company_hash(entry.base)));
             }
         }
@@ -139,18 +164,9 @@ impl Inventory {
             let own = start..start + name.text.len();
             let at = words.partition_point(|(word, _)| *word < start);
             let near = words.get(at.saturating_sub(COMPANY_REACH)..(at + COMPANY_REACH).min(words.len()));
-            let mut fresh = [0; COMPANY];
-            let mut filled = 0;
-            let near = near.unwrap_or_default().iter().filter(|(start, _)| !own.contains(start)).map(|(_, word)| *word);
-            for word in near.chain(entry.company) {
-                if let Some(place) = fresh.get_mut(filled)
-                    && word != 0
-                {
-                    *place = word;
-                    filled += 1;
-                }
+            for (_, word) in near.unwrap_or_default().iter().filter(|(start, _)| !own.contains(start)) {
+                entry.company.meet(*word);
             }
-            entry.company = fresh;
         };
         match known {
             Some(known) => known.names.iter().for_each(|name| remember(*name, name.start - known.start)),
@@ -190,7 +206,7 @@ impl Inventory {
                 late: 0,
                 called: 0,
                 fading: [0.0; 2],
-                company: [0; COMPANY],
+                company: Company::default(),
             });
         }
         let Some(entry) = self.entries.get_mut(place as usize) else { return };
@@ -284,7 +300,7 @@ impl Inventory {
             }
             let Some(family) = open.get(&key).and_then(|at| families.get_mut(*at)) else { continue };
             family.score += score;
-            let company = entry.company.iter().copied().filter(|word| *word != 0).collect();
+            let company = entry.company.most_said();
             let (text, last_index, weight) = (text.to_string(), entry.last, *score);
             family.members.push(Member { text, values: Vec::new(), last_index, company, weight });
         }
