@@ -80,7 +80,7 @@ impl Company {
     /// Most said first.
     fn most_said(&self) -> Vec<u32> {
         let mut words: Vec<(u32, u8)> = self.words.iter().copied().filter(|(_, count)| *count > 0).collect();
-        words.sort_by(|a, b| b.1.cmp(&a.1));
+        words.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
         words.into_iter().map(|(word, _)| word).collect()
     }
 }

@@ -260,7 +260,7 @@ impl<'a> Reading<'a> {
 
     /// A ledger is small beside its source.
     fn bound(&self, ledger: &mut Ledger, signals: &mut Vec<Signal>) {
-        let budget = (ledger.source_bytes as usize / 6).clamp(64_000, 400_000);
+        let budget = (ledger.source_bytes as usize / 6).clamp(128_000, 400_000);
         let mut used = 2 * ledger.known.len() + 4 * ledger.message_hashes.len();
         let before = signals.len();
         signals.retain(|signal| {
