@@ -17,6 +17,7 @@ mod rarity;
 mod value;
 pub use rarity::Rarity;
 pub use value::Presence;
+pub(super) use value::contains_folded;
 
 /// Words of a fact beyond this many are not looked at: sets of words are bits.
 const FACT_WORDS: usize = 64;

@@ -1,6 +1,6 @@
 //! A summary, ready to be asked: which words stand in which of its sentences, which names it has.
 
-use super::matching::Index;
+use super::matching::{Index, contains_folded};
 use crate::signal::inventory::{HashedMap, HashedSet};
 use crate::signal::names;
 use crate::text::{UnitKind, lexicon, tokens, units};
@@ -54,6 +54,10 @@ impl<'a> Summary<'a> {
     pub fn has(&self, value: &str) -> bool {
         if self.forms.contains(&names::key_hash(value.as_bytes())) {
             return true;
+        }
+        // A command is there as it is or not at all.
+        if value.contains(' ') {
+            return contains_folded(self.text, value);
         }
         // A flag without its dashes is a plain word.
         if value.starts_with("--") {

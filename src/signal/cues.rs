@@ -50,23 +50,38 @@ pub mod cue {
     pub const CURRENT: u32 = 1 << 20;
     /// Ends as a question.
     pub const QUESTION: u32 = 1 << 21;
+    /// "I", "my": the speaker speaks of themself.
+    pub const SELF: u32 = 1 << 22;
+    /// "we", "our", "let's".
+    pub const TOGETHER: u32 = 1 << 23;
     /// Found around the statement, not in it: a later statement speaks of the same.
-    pub const FOLLOWED: u32 = 1 << 22;
+    pub const FOLLOWED: u32 = 1 << 24;
+
+    /// How many cues a statement can have in it: those above without [`FOLLOWED`].
+    pub const COUNT: usize = 24;
 }
 mod phrases;
 
 use crate::text::table::Table;
 use cue::*;
-use phrases::{PHRASES, RUNS};
+use phrases::{PERSONS, PHRASES, RUNS};
 
 /// All phrases, ready to be looked up.
 pub struct Cues {
-    /// By the hash of the first word: where its phrases stand in the list below, from here to there.
-    by_first: Table<(u32, u32)>,
+    by_first: Table<First>,
     /// The longest first: "don't know" is not "don't".
     phrases: Vec<Phrase>,
     /// The words behind the first, of all phrases.
     rest: Vec<u64>,
+}
+
+/// What is known of a word that phrases begin with.
+#[derive(Clone, Copy, Default)]
+struct First {
+    /// Where its phrases stand in the list of all, from here to there.
+    phrases: (u32, u32),
+    /// What it means by itself, whatever phrase it begins.
+    person: u32,
 }
 
 struct Phrase {
@@ -89,16 +104,20 @@ impl Cues {
             }
         }
         found.sort_by_key(|(first, phrase)| (*first, std::cmp::Reverse(phrase.rest.1 - phrase.rest.0)));
-        let mut by_first: Table<(u32, u32)> = Table::new(found.len());
+        let persons = || PERSONS.iter().flat_map(|(list, meaning)| list.split(' ').map(|word| (word, *meaning)));
+        let mut by_first: Table<First> = Table::new(found.len() + persons().count());
         for (at, (first, _)) in (0u32..).zip(&found) {
-            let place = by_first.entry(*first);
-            *place = (if place.1 == 0 { at } else { place.0 }, at + 1);
+            let range = &mut by_first.entry(*first).phrases;
+            *range = (if range.1 == 0 { at } else { range.0 }, at + 1);
+        }
+        for (word, meaning) in persons() {
+            words(word, |word| by_first.entry(word).person = meaning);
         }
         Cues { by_first, phrases: found.into_iter().map(|(_, phrase)| phrase).collect(), rest }
     }
 
-    fn phrases_from(&self, word: u64) -> &[Phrase] {
-        let (from, to) = self.by_first.get(word).unwrap_or_default();
+    fn phrases_of(&self, first: First) -> &[Phrase] {
+        let (from, to) = first.phrases;
         self.phrases.get(from as usize..to as usize).unwrap_or_default()
     }
 
@@ -112,7 +131,9 @@ impl Cues {
         let mut at = 0;
         while let Some(word) = words.get(at) {
             at += 1;
-            for phrase in self.phrases_from(*word) {
+            let Some(first) = self.by_first.get(*word) else { continue };
+            bits |= first.person;
+            for phrase in self.phrases_of(first) {
                 let rest = self.rest_of(phrase);
                 if words.get(at..at + rest.len()) == Some(rest) {
                     bits |= phrase.meaning;

@@ -125,6 +125,10 @@ impl Inventory {
         let mut context = if message.role == Role::Tool { self.context } else { 0 };
         let mut first_file = true;
         for name in names {
+            if call && is_argument(text, name) {
+                self.known.push(super::known_hash(name.key.as_bytes()));
+                continue;
+            }
             if call && first_file && name.kind == NameKind::File && name.text.len() > 3 {
                 first_file = false;
                 context = self.context_of(name.key);
@@ -305,6 +309,13 @@ impl Inventory {
             family.members.push(Member { text, values: Vec::new(), last_index, company, weight });
         }
     }
+}
+
+/// `"file_path":` in a call is how tools are called, not what the conversation is about.
+fn is_argument(text: &str, name: &Name<'_>) -> bool {
+    let bytes = text.as_bytes();
+    name.start.checked_sub(1).and_then(|before| bytes.get(before)) == Some(&b'"')
+        && bytes.get(name.start + name.text.len()..).is_some_and(|rest| rest.starts_with(b"\":"))
 }
 
 fn slice<'a>(messages: &'a [Message], entry: &Entry) -> Option<&'a str> {

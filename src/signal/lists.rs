@@ -89,7 +89,7 @@ impl Lists {
         let mut form = 0xcbf2_9ce4_8422_2325u64;
         let mut words = 0;
         let mut from = 0;
-        for name in names.iter().filter(|name| name.start >= item_start) {
+        for name in names.iter().filter(|name| name.start >= item_start && name.kind != NameKind::Command) {
             let begin = name.start - item_start;
             (form, words) = skeleton(item.get(from..begin).unwrap_or_default(), form, words);
             form = (form ^ 0x23).wrapping_mul(0x0000_0100_0000_01b3);

@@ -18,6 +18,8 @@ pub enum NameKind {
     Url,
     /// Digits, at least three; versions, decimals.
     Number,
+    /// Words in backticks that begin like a command: `git mv`, `npm run check`.
+    Command,
 }
 
 /// A name in a text.
@@ -78,9 +80,19 @@ const MAX_NAME: usize = 120;
 pub fn names<'a>(text: &'a str, mut found: impl FnMut(Name<'a>)) {
     let bytes = text.as_bytes();
     let mut at = 0;
+    // Where the backtick stands that closes what was opened last.
+    let mut closing = 0;
     while let Some(first) = bytes.get(at) {
         let start = at;
         at += 1;
+        if *first == b'`' && start > closing {
+            closing = closing_tick(bytes, start).unwrap_or(start);
+            if is_command(bytes.get(at..closing).unwrap_or_default()) {
+                let command = text.get(at..closing).unwrap_or_default();
+                found(Name { text: command, key: command, kind: NameKind::Command, start: at });
+            }
+            continue;
+        }
         let first = class(*first);
         if first == 0 {
             continue;
@@ -139,13 +151,41 @@ pub fn within<'n, 'a>(names: &'n [Name<'a>], text: &str, piece: std::ops::Range<
     names.get(from..to).map(|names| Within { names, start: piece.start })
 }
 
-/// A plain word in backticks: whoever wrote it means the name, not the word.
+/// A plain word in backticks, or several joined by hyphens: whoever wrote it means the name, not the word.
 fn quoted_word(bytes: &[u8], start: usize, end: usize) -> bool {
+    let plain = |word: &[u8]| {
+        word.first().is_some_and(u8::is_ascii_alphabetic)
+            && word.iter().all(|byte| byte.is_ascii_alphabetic() || *byte == b'-')
+            && !symbol_like(word)
+    };
     start > 0
         && bytes.get(start - 1) == Some(&b'`')
         && bytes.get(end) == Some(&b'`')
         && (3..=32).contains(&(end - start))
-        && bytes.get(start..end).is_some_and(|word| word.iter().all(u8::is_ascii_alphabetic) && !symbol_like(word))
+        && bytes.get(start..end).is_some_and(plain)
+}
+
+/// The backtick that closes the one at `open`, on the same line; none for a fence.
+fn closing_tick(bytes: &[u8], open: usize) -> Option<usize> {
+    let rest = bytes.get(open + 1..(open + 2 + MAX_NAME).min(bytes.len()))?;
+    let end = rest.iter().position(|byte| matches!(byte, b'`' | b'\n'))?;
+    (end > 0 && rest.get(end) == Some(&b'`')).then_some(open + 1 + end)
+}
+
+/// The longest command that is followed as a whole, and how many words it has at most.
+const MAX_COMMAND: (usize, usize) = (60, 8);
+
+/// Several words of which the first could be a program: no sentence, and no code.
+fn is_command(quoted: &[u8]) -> bool {
+    let mut words = quoted.split(|byte| *byte == b' ');
+    let program = words.next().unwrap_or_default();
+    let of_program = |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"./_-".contains(byte);
+    let of_words = |byte: &u8| byte.is_ascii_alphanumeric() || b" ./_-:@=+~,\"'*".contains(byte);
+    (5..=MAX_COMMAND.0).contains(&quoted.len())
+        && program.len() >= 2
+        && program.iter().all(of_program)
+        && quoted.iter().all(of_words)
+        && (1..MAX_COMMAND.1).contains(&words.filter(|word| !word.is_empty()).count())
 }
 
 /// Takes apart what may be a name; `seen` are the classes of its bytes.
@@ -209,7 +249,7 @@ fn run<'a>(text: &'a str, mut start: usize, mut end: usize, seen: u8, found: &mu
         return;
     }
     let word = &bytes[start..stem_end];
-    if has(DOT) && file_like(word) {
+    if has(DOT) && (file_like(word) || hidden_file(word) && stands_alone(bytes, start, stem_end)) {
         let name = slice(start, stem_end);
         return found(Name { text: name, key: name, kind: NameKind::File, start });
     }
@@ -344,7 +384,7 @@ fn find(bytes: &[u8], needle: &[u8]) -> Option<usize> {
     bytes.windows(needle.len()).position(|window| window == needle)
 }
 
-/// A name with a short lower-case ending after its last dot: `main.rs`, `.zshrc` is none, `e.g` is none.
+/// A name with a short lower-case ending after its last dot: `main.rs`; `e.g` is none.
 fn file_like(word: &[u8]) -> bool {
     let Some(dot) = word.iter().rposition(|b| *b == b'.') else { return false };
     let (stem, ending) = (&word[..dot], &word[dot + 1..]);
@@ -354,6 +394,18 @@ fn file_like(word: &[u8]) -> bool {
         && ending[0].is_ascii_lowercase()
         && stem.iter().any(|b| b.is_ascii_alphabetic())
         && !word.iter().any(|b| matches!(b, b':' | b'#' | b'~'))
+}
+
+/// `.env`, `.zshrc`.
+fn hidden_file(word: &[u8]) -> bool {
+    let plain = |byte: &u8| byte.is_ascii_lowercase() || matches!(byte, b'-' | b'_' | b'.');
+    word.len() >= 4 && word[0] == b'.' && word[1].is_ascii_lowercase() && word[1..].iter().all(plain)
+}
+
+/// Whether it is no part of a chain of calls: `list().map(f)`.
+fn stands_alone(bytes: &[u8], start: usize, end: usize) -> bool {
+    let before = start.checked_sub(1).and_then(|at| bytes.get(at));
+    before.is_none_or(|byte| matches!(byte, b' ' | b'`' | b'"' | b'\'' | b'(' | b'\n')) && bytes.get(end) != Some(&b'(')
 }
 
 /// Inner capitals, underscores: what a programmer writes and a person does not.

@@ -5,7 +5,7 @@ use super::names::{self, NameKind};
 use super::weights as w;
 use crate::event::Role;
 use crate::report::Kind;
-use crate::text::{Place, Token, UnitKind, lexicon, tokens, units};
+use crate::text::{Place, Shape, Token, UnitKind, lexicon, pair, tokens, units};
 
 /// A sentence that may be worth keeping.
 #[derive(Clone, Debug)]
@@ -20,8 +20,12 @@ pub struct Statement {
     pub cues: u32,
     /// How many content words it has.
     pub words: usize,
-    /// The hash of all its words with values left out: sentences of one formula share it.
+    /// The hash of its words and names, without numbers: who says the same again shares it.
+    pub wording: u64,
+    /// The hash of its words without names and numbers: sentences of one formula share it.
     pub formula: u64,
+    /// How many words the formula has.
+    pub formula_words: u32,
     /// The hashes of its rarest words.
     pub rare: [u64; 4],
     /// How many exact values.
@@ -36,6 +40,12 @@ pub struct Statement {
     pub code: bool,
     /// Its message is short: spoken, not pasted.
     pub brief: bool,
+    /// It ends with a colon: what it announces stands behind it.
+    pub announces: bool,
+    /// How far behind the begin of its message, from 0 to 1.
+    pub depth: f32,
+    /// How many lines its message has.
+    pub lines: u32,
 }
 
 /// What is used again for each sentence.
@@ -47,9 +57,6 @@ pub struct Buffer {
 
 /// Words that a person speaks stand within so many bytes of the start of a message.
 const SPOKEN: usize = 900;
-
-/// Sentences that share so many words, all but their names and numbers, are of one formula.
-const FORMULA_WORDS: usize = 5;
 
 /// A message of at most so many bytes is all speech.
 const BRIEF: usize = 300;
@@ -67,6 +74,7 @@ pub fn statements(
     mut found: impl FnMut(Statement, &[Token]),
 ) {
     let text = text.split(THOUGHTS).next().unwrap_or(text);
+    let lines = text.bytes().filter(|byte| *byte == b'\n').count() as u32;
     let mut first = true;
     units(text, |unit| {
         if matches!(unit.kind, UnitKind::Code | UnitKind::Heading) {
@@ -88,7 +96,9 @@ pub fn statements(
             end: unit.end,
             cues: bits,
             words: 0,
+            wording: 0,
             formula: 0,
+            formula_words: 0,
             rare: [0; 4],
             values: 0,
             pasted: unit.start > SPOKEN,
@@ -96,6 +106,9 @@ pub fn statements(
             loud: is_loud(sentence, &look),
             code: look.has(TICK),
             brief: text.len() <= BRIEF,
+            announces: sentence.ends_with([':', '：']),
+            depth: unit.start as f32 / text.len() as f32,
+            lines,
         };
         read_words(&buffer.tokens, &mut statement);
         if statement.words >= 2 {
@@ -107,16 +120,16 @@ pub fn statements(
 
 fn read_words(tokens: &[Token], statement: &mut Statement) {
     let mut rarest = [(0.0f32, 0u64); 4];
-    let (mut whole, mut outside, mut said) = (0u64, 0u64, 0usize);
     for token in tokens {
+        let counts = matches!(token.shape, Shape::Number | Shape::Version | Shape::Date);
+        if token.place == Place::Part || !counts && token.place == Place::Alone {
+            statement.wording = pair(statement.wording, token.hash);
+        }
         if token.is_value() {
             statement.values += 1;
-        } else if token.is_word() {
-            whole = crate::text::pair(whole, token.hash);
-            if token.place != Place::Part {
-                outside = crate::text::pair(outside, token.hash);
-                said += 1;
-            }
+        } else if token.is_word() && token.place != Place::Part {
+            statement.formula = pair(statement.formula, token.hash);
+            statement.formula_words += 1;
         }
         if token.is_word() {
             let weight = lexicon::weight(token.hash);
@@ -129,8 +142,6 @@ fn read_words(tokens: &[Token], statement: &mut Statement) {
             }
         }
     }
-    // Few words around a name are no formula: "`a` calls `b`" and "`c` calls `d`" are two things.
-    statement.formula = if said >= FORMULA_WORDS { outside } else { whole };
     statement.rare = rarest.map(|(_, hash)| hash);
 }
 
@@ -251,8 +262,10 @@ pub struct Surroundings {
     pub open: bool,
     /// It stands in the first message of a user.
     pub opening: bool,
-    /// In how many messages the same formula stands.
-    pub formula_count: usize,
+    /// A user spoke right before its message.
+    pub answers: bool,
+    /// In how many messages its formula stands, if it is one.
+    pub formula_count: u32,
     /// How many later messages take its rare words up.
     pub reuse: usize,
     /// A later statement about the same words says that it is done.
@@ -262,10 +275,10 @@ pub struct Surroundings {
 }
 
 /// How many features a statement has: the cues, then [`AROUND`].
-pub const FEATURES: usize = 22 + AROUND.len();
+pub const FEATURES: usize = COUNT + AROUND.len();
 
 /// The features besides the cues, in order, as a person reads them.
-pub const AROUND: [&str; 17] = [
+pub const AROUND: [&str; 22] = [
     "who said it",
     "still open at the end",
     "asked, and the talk went on",
@@ -283,11 +296,16 @@ pub const AROUND: [&str; 17] = [
     "a short message",
     "in the first message of the user",
     "a later message says it is done or takes it back",
+    "how many words",
+    "how far down its message",
+    "how many lines its message has",
+    "announces what follows",
+    "answers the user",
 ];
 
 /// Gives each feature that is not 0 with its number.
 pub fn features(statement: &Statement, around: &Surroundings, mut add: impl FnMut(usize, f64)) {
-    for bit in 0..22 {
+    for bit in 0..COUNT {
         if statement.cues & (1 << bit) != 0 {
             add(bit, 1.0);
         }
@@ -306,16 +324,21 @@ pub fn features(statement: &Statement, around: &Surroundings, mut add: impl FnMu
         flag(around.position > w::LAST_SHARE),
         around.reuse.min(3) as f64 / 3.0,
         flag(statement.pasted),
-        flag(around.formula_count >= w::FORMULA),
+        flag(around.formula_count > 0),
         flag(statement.first),
         flag(statement.loud),
         flag(statement.code),
         flag(statement.brief),
         flag(around.opening),
         flag(around.done_later || around.overturned),
+        libm::log(1.0 + statement.words as f64) / 4.0,
+        f64::from(statement.depth),
+        libm::log(1.0 + f64::from(statement.lines)) / 4.0,
+        flag(statement.announces),
+        flag(around.answers),
     ];
     for (at, value) in rest.into_iter().enumerate().filter(|(_, value)| *value != 0.0) {
-        add(22 + at, value);
+        add(COUNT + at, value);
     }
 }
 
@@ -340,11 +363,11 @@ pub fn why(statement: &Statement, around: &Surroundings) -> Vec<String> {
     let mut why = vec![who.to_string()];
     features(statement, around, |feature, value| {
         let weight = value * w::of_feature(feature, around.role);
-        if feature != 22 && weight.abs() >= w::WORTH_SAYING {
+        if feature != COUNT && weight.abs() >= w::WORTH_SAYING {
             why.push(format!("{} ({weight:+.1})", w::name_of_feature(feature)));
         }
     });
-    if around.formula_count >= w::FORMULA {
+    if around.formula_count > 0 {
         why.push(format!("stands in {} messages", around.formula_count));
     }
     why

@@ -55,6 +55,24 @@ pub fn candidates(event: &BeforeCompaction) -> (Vec<Candidate>, Vec<Candidate>) 
     (statements, reading.inventory.candidates(&event.messages))
 }
 
+/// Where something stands again and again.
+#[derive(Clone, Copy, Default)]
+struct Repeats {
+    /// In how many messages.
+    messages: u32,
+    /// The newest of them.
+    message: u32,
+    /// The newest statement.
+    order: usize,
+}
+
+impl Repeats {
+    fn add(&mut self, message: u32, order: usize) {
+        self.messages += u32::from(self.messages == 0 || self.message != message);
+        (self.message, self.order) = (message, order);
+    }
+}
+
 struct Reading<'a> {
     messages: &'a [Message],
     cues: Cues,
@@ -63,8 +81,9 @@ struct Reading<'a> {
     names: Vec<Name<'a>>,
     statements: Vec<Statement>,
     results: Vec<Statement>,
-    /// In how many messages a formula stands, and the last of them.
-    formulas: HashedMap<(u32, u32)>,
+    /// How often each wording and each formula stands.
+    wordings: HashedMap<Repeats>,
+    formulas: HashedMap<Repeats>,
     /// For each rare word of a statement the messages that carry it, newest last.
     inventory: Inventory,
     lists: Lists,
@@ -92,6 +111,7 @@ impl<'a> Reading<'a> {
             names: Vec::new(),
             statements: Vec::new(),
             results: Vec::new(),
+            wordings: HashedMap::default(),
             formulas: HashedMap::default(),
             inventory: Inventory::new(messages.len()),
             lists: Lists::default(),
@@ -139,12 +159,11 @@ impl<'a> Reading<'a> {
         }
         if message.role != Role::Tool && !is_call(text) {
             let from = self.statements.len();
-            let Reading { cues, buffer, statements, formulas, stances, inventory, names, .. } = self;
+            let Reading { cues, buffer, statements, wordings, formulas, stances, inventory, names, .. } = self;
             prose::statements(text, index, cues, buffer, |statement, tokens| {
-                let count = formulas.entry(statement.formula).or_insert((0, u32::MAX));
-                if count.1 != index {
-                    *count = (count.0 + 1, index);
-                }
+                let order = statements.len();
+                wordings.entry(statement.wording).or_default().add(index, order);
+                formulas.entry(statement.formula).or_default().add(index, order);
                 let sentence = text.get(statement.start..statement.end).unwrap_or_default();
                 stances.read(sentence, tokens);
                 inventory.company(sentence, tokens, names::within(names, text, statement.start..statement.end));
@@ -193,7 +212,9 @@ impl<'a> Reading<'a> {
                     end: base + at + lead + trimmed.len(),
                     cues: 0,
                     words: 6,
+                    wording: 0,
                     formula: text::hash(trimmed.trim_matches(|c: char| !c.is_alphabetic()).as_bytes()),
+                    formula_words: 0,
                     rare: [0; 4],
                     values: 0,
                     pasted: false,
@@ -201,6 +222,9 @@ impl<'a> Reading<'a> {
                     loud: false,
                     code: false,
                     brief: false,
+                    announces: false,
+                    depth: 0.0,
+                    lines: 0,
                 });
                 kept += 1;
             }
@@ -295,9 +319,10 @@ impl<'a> Reading<'a> {
         let mut all = Vec::with_capacity(self.statements.len());
         for (order, (statement, fate)) in self.statements.iter().zip(fates).enumerate() {
             let Some(message) = self.messages.get(statement.message as usize) else { continue };
-            let (count, last) = self.formulas.get(&statement.formula).copied().unwrap_or((1, statement.message));
+            let newest = |repeats: Option<&Repeats>| repeats.is_none_or(|repeats| repeats.order == order);
+            let formula = self.formulas.get(&statement.formula).filter(|repeats| is_formula(statement, repeats));
             // Only the newest of equal statements speaks for them.
-            if count > 1 && last != statement.message {
+            if !newest(self.wordings.get(&statement.wording)) || !newest(formula) {
                 continue;
             }
             let around = Surroundings {
@@ -305,7 +330,11 @@ impl<'a> Reading<'a> {
                 position: f64::from(statement.message) / span,
                 open: statement.message >= self.last_user,
                 opening: statement.message == self.first_user,
-                formula_count: count as usize,
+                answers: (statement.message as usize)
+                    .checked_sub(1)
+                    .and_then(|before| self.messages.get(before))
+                    .is_some_and(|before| before.role == Role::User),
+                formula_count: formula.map_or(0, |repeats| repeats.messages),
                 reuse: reuse(statement, &carriers),
                 done_later: fate.done,
                 overturned: fate.doubted || fate.overturned_by.is_some(),
@@ -439,6 +468,13 @@ impl<'a> Reading<'a> {
             why: Vec::new(),
         }
     }
+}
+
+/// Few words around a name are a formula only where they stand very often: "`a` calls `b`" and "`c` calls `d`" are two
+/// things.
+fn is_formula(statement: &Statement, repeats: &Repeats) -> bool {
+    let often = if statement.formula_words >= w::FORMULA_WORDS { w::FORMULA } else { w::SHORT_FORMULA };
+    statement.formula_words > 0 && repeats.messages >= often
 }
 
 /// How many later messages take all rare words of a statement up.

@@ -9,7 +9,7 @@ pub use super::learned::{NAME, STATEMENT};
 use crate::event::Role;
 
 /// The cues as a person reads them, in the order of their bits.
-const CUES: [&str; 22] = [
+const CUES: [&str; super::cues::cue::COUNT] = [
     "a prohibition",
     "a rule",
     "a wish",
@@ -32,6 +32,8 @@ const CUES: [&str; 22] = [
     "declared not to matter",
     "how things stand",
     "a question",
+    "speaks of themself",
+    "speaks of us",
 ];
 
 /// What a feature of a statement adds to its evidence.
@@ -55,8 +57,13 @@ pub const SHORT_WORDS: usize = 4;
 pub const MANY_WORDS: usize = 24;
 /// The last messages: behind this share of all.
 pub const LAST_SHARE: f64 = 0.93;
-/// A statement that repeats in this many messages is a formula.
-pub const FORMULA: usize = 4;
+/// Sentences of so many words that are equal but for their names and numbers are a formula where they stand in so many
+/// messages; shorter ones in so many.
+pub const FORMULA_WORDS: u32 = 5;
+/// See [`FORMULA_WORDS`].
+pub const FORMULA: u32 = 4;
+/// See [`FORMULA_WORDS`].
+pub const SHORT_FORMULA: u32 = 8;
 
 /// Lists of values: in a user's words, and in anyone else's.
 pub const LIST_USER: f64 = 0.62;

@@ -184,7 +184,7 @@ impl Values {
 }
 
 /// Whether `text` holds `part`, whatever the case.
-fn contains_folded(text: &str, part: &str) -> bool {
+pub fn contains_folded(text: &str, part: &str) -> bool {
     let (text, part) = (text.as_bytes(), part.as_bytes());
     !part.is_empty() && text.windows(part.len()).any(|window| window.eq_ignore_ascii_case(part))
 }

@@ -438,8 +438,22 @@ pub(super) const PHRASES: &[(&str, u32)] = &[
     ("вместо", CONTRAST | DECISION),
 ];
 
+/// Words for whoever speaks.
+pub(super) const PERSONS: &[(&str, u32)] = &[
+    ("i i'm i'd i've i'll me my mine ich mir mich mein meine je j'ai moi mon yo eu io ik mij ja я мне", SELF),
+    ("we we're we've we'll we'd us our ours let's lets wir uns unser unsere nous notre nosotros nos noi wij ons мы нам", TOGETHER),
+];
+
 /// Phrases of languages without spaces between words; also Korean, whose endings hide the word.
 pub(super) const RUNS: &[(&str, u32)] = &[
+    ("我觉得", SELF),
+    ("我认为", SELF),
+    ("私は", SELF),
+    ("저는", SELF),
+    ("我们", TOGETHER),
+    ("咱们", TOGETHER),
+    ("私たち", TOGETHER),
+    ("우리", TOGETHER),
     ("不要", PROHIBITION),
     ("别", PROHIBITION),
     ("別", PROHIBITION),
