@@ -16,6 +16,7 @@ mod probe_weights;
 
 mod claims;
 mod findings;
+mod grounds;
 mod invented;
 mod judge;
 mod score;
@@ -98,7 +99,9 @@ fn compare(
         swapped: swaps.len(),
         doubt: (1.0 - claims::borne_out(&summary, ledger)) / 2.0,
     };
-    let mut score = score::score(&shares) * made_up.leaves();
+    let pairs = ledger.bonds.pairs.len() as f64 * retained.replaced(ledger);
+    let whole = score::whole(grounds::borne_out(&summary, ledger), pairs);
+    let mut score = score::score(&shares) * made_up.leaves() * whole;
     // A pin is a promise: each lost one halves what is left.
     for _ in &pins {
         score /= 2.0;

@@ -9,6 +9,7 @@ use crate::config::Settings;
 use crate::event::{BeforeCompaction, LocalTime, Reason, Role};
 use crate::report::Kind;
 
+pub mod bonds;
 mod calls;
 pub mod cues;
 pub mod inventory;
@@ -31,8 +32,6 @@ pub struct Member {
     pub values: Vec<String>,
     /// The newest message that carries it.
     pub last_index: u32,
-    /// Hashes of the words beside which it was said last: what it is the name of.
-    pub company: Vec<u32>,
     /// Of a name: how surely it will be needed again, from 0 to 1.
     pub weight: f64,
 }
@@ -115,6 +114,8 @@ pub struct Ledger {
     pub known: Vec<u32>,
     /// What the messages last said of each word.
     pub stances: stance::Stances,
+    /// Which words stood side by side.
+    pub bonds: bonds::Bonds,
     /// The signals, most important first.
     pub signals: Vec<Signal>,
     /// What was left out, and by which rule.

@@ -7,6 +7,7 @@ use compact_review::audit::probe;
 use compact_review::config::Settings;
 use compact_review::event::{LocalTime, Reason, Role};
 use compact_review::report::Kind;
+use compact_review::signal::bonds::Bonds;
 use compact_review::signal::stance::Stances;
 use compact_review::signal::{self, Ledger, Member, Signal, names, prose};
 use compact_review::text::units;
@@ -125,7 +126,7 @@ struct MadeSignal {
     role: u8,
     texts: (String, String, String),
     values: Vec<String>,
-    members: Vec<(String, bool, u32, Vec<u32>, f64)>,
+    members: Vec<(String, bool, u32, f64)>,
     places: (u32, u32, u32),
     at: Option<i64>,
     salience: f64,
@@ -145,6 +146,7 @@ impl Made {
             message_hashes: self.hashes.clone(),
             known: self.known.clone(),
             stances: Stances::default(),
+            bonds: Bonds { pairs: self.known.clone(), sampled: self.hashes.len() as u8 },
             signals: self.signals.iter().map(MadeSignal::signal).collect(),
             cut: self.notices.clone(),
         }
@@ -153,12 +155,11 @@ impl Made {
 
 impl MadeSignal {
     fn signal(&self) -> Signal {
-        let member = |(text, valued, last_index, company, weight): &(String, bool, u32, Vec<u32>, f64)| Member {
+        let member = |(text, valued, last_index, weight): &(String, bool, u32, f64)| Member {
             text: text.clone(),
             // They are not kept: they are found again in the text.
             values: if *valued { prose::values(text) } else { Vec::new() },
             last_index: *last_index,
-            company: company.clone(),
             weight: *weight,
         };
         Signal {

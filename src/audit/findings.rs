@@ -35,6 +35,13 @@ impl Retained {
         Retained { from, ids }
     }
 
+    /// The share of the messages that the summary replaces.
+    pub fn replaced(&self, ledger: &Ledger) -> f64 {
+        let count = ledger.message_count.max(1);
+        let gone = (0..ledger.message_count).filter(|index| !self.has(*index)).count();
+        gone as f64 / f64::from(count)
+    }
+
     /// Whether the message at this place still stands.
     pub fn has(&self, index: u32) -> bool {
         index as usize >= self.from || self.ids.binary_search(&(index as usize)).is_ok()
@@ -55,8 +62,9 @@ const ALTERED: f64 = 0.15;
 const NEIGHBOURS: usize = 150;
 /// A statement of so few bytes says little without its neighbour.
 const FRAGMENT: usize = 48;
-/// The best line of names among the other findings.
-const NAMES_LISTED: f64 = 0.69;
+/// The best line of names among the other findings; those behind it fall with the root of what they are worth, so that
+/// lines of names and statements stand mixed.
+const NAMES_LISTED: f64 = 0.66;
 
 /// The findings, most important first.
 pub fn findings(judgements: &[Judgement<'_>], swaps: &[Swap<'_>], summary: &Summary<'_>) -> Vec<Finding> {
@@ -164,7 +172,7 @@ fn pack(names: &[(&Member, &Judgement<'_>)], top: f64, lines: &mut Vec<Finding>)
         }
         sum += member.weight;
         if let Some(line) = lines.last_mut() {
-            line.salience = NAMES_LISTED * (sum / line.values.len() as f64 / top).min(1.0);
+            line.salience = NAMES_LISTED * libm::sqrt((sum / line.values.len() as f64 / top).min(1.0));
         }
     }
     for line in lines.iter_mut().skip(from) {

@@ -30,6 +30,8 @@ const HALF_TOGETHER: f64 = 0.45;
 const TOGETHER_STEP: f64 = 0.25;
 /// A sentence that holds so much of a statement holds it all.
 const WHOLE: f64 = 0.95;
+/// A "not" that acts on less than this share of a prohibition's words is the "not" of something else.
+const SAME_NOT: f64 = 0.34;
 /// What is left of a prohibition whose "not" is gone.
 const LOST_NOT: f64 = 0.6;
 /// What is left of an agent's ask of which the summary does not say that it is open: never enough to be preserved.
@@ -179,10 +181,10 @@ fn judge_statement(judgement: &mut Judgement<'_>, fact: &Fact, summary: &Summary
         judgement.why = why;
         return;
     }
-    // A prohibition of which the "not" is nowhere near is not kept.
+    // A prohibition of which the "not" is nowhere near is not kept, nor one of another thing.
     if signal.role == Role::User && fact.cues().has(Cues::PROHIBITION) {
         let silent = sentence.is_none_or(|text| !cue::of_text(text).has(NEGATIVE));
-        if silent {
+        if silent || f64::from(found.negated) < SAME_NOT {
             judgement.kept *= LOST_NOT;
             judgement.together *= LOST_NOT;
         }

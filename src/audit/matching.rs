@@ -125,6 +125,8 @@ pub struct Match {
     pub values_total: u32,
     /// What the best sentence says against it.
     pub conflict: Option<Conflict>,
+    /// Share of the words that a "not" of the fact acts on that stand in the best sentence; 1 where there is no "not".
+    pub negated: f32,
 }
 
 /// What the probe asks besides a [`Match`].
@@ -455,6 +457,11 @@ impl<'a> Index<'a> {
             in_window = in_window.max(fact.share(here.0 | next.0, here.1 | next.1));
         }
         let found = fact.values.iter().filter(|value| self.holds(value)).count() as u32;
+        let of_not = fact.share(fact.negated, 0);
+        let negated = best.filter(|_| of_not > 0.0).map_or(1.0, |at| {
+            let held = |list: &[u64]| list.get(at).copied().unwrap_or(0) & fact.negated;
+            fact.share(held(&scratch.exact), held(&scratch.akin)) / of_not
+        });
         let conflict = best.and_then(|at| self.conflict(fact, at, scratch, in_sentence));
         Match {
             anywhere: fact.share(all.0, all.1),
@@ -465,6 +472,7 @@ impl<'a> Index<'a> {
             values_found: found,
             values_total: fact.values.len() as u32,
             conflict,
+            negated,
         }
     }
 

@@ -71,6 +71,11 @@ impl<'a> Summary<'a> {
         if last.len() != trimmed.len() && last.contains('.') && self.forms.contains(&names::key_hash(last.as_bytes())) {
             return true;
         }
+        // A path in a shorter form that still has two parts: `origin/main/docs` as `main/docs`.
+        let mut ends = trimmed.match_indices('/').filter_map(|(slash, _)| trimmed.get(slash + 1..));
+        if ends.any(|end| end.contains('/') && self.forms.contains(&names::key_hash(end.as_bytes()))) {
+            return true;
+        }
         // A long commit id in its short form.
         let hex = trimmed.len() >= 12 && trimmed.bytes().all(|byte| byte.is_ascii_hexdigit());
         hex && (7..=12).any(|length| {

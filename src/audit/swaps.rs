@@ -1,28 +1,26 @@
 //! Values that the summary put in the place of others.
 //!
-//! A name that is gone from the summary is asked for its company, the words that were said beside it most often: do they
-//! stand in the summary beside another name of the same form, one beside which they were never said?
+//! A name that is gone from the summary is looked for in the places of the names that stand there: did the words beside
+//! another name of the same form stand beside the lost one in the messages, and not beside the one that is there?
 
 use super::judge::Judgement;
 use super::summary::Summary;
-use crate::signal::inventory::{HashedMap, company_hash};
+use crate::signal::bonds::{self, OpenBonds, REACH, Word};
+use crate::signal::inventory::HashedMap;
 use crate::signal::names::{self, NameKind};
 use crate::signal::{Ledger, Member};
-use crate::text::{Place, lexicon, tokens};
+use crate::text::{lexicon, token, word_hash};
 use std::collections::{HashMap, HashSet};
 
-/// Words of the company that must stand beside the other name.
+/// Words that must bear a lost name out in the place of the other.
 const MIN_WORDS: u32 = 2;
 /// What they must say in all, each by how few names have it. Found by hand: below it, summaries that swap nothing are
 /// accused more often, above it hardly less.
 const EVIDENCE: f32 = 7.0;
 /// And how much more than what speaks for the name that stands there.
 const BETTER: f32 = 4.0;
-/// So many words on each side of a name are looked at.
-const REACH: usize = 6;
-/// Of the names that have a word beside them so many are looked at: a word that more of them have says nothing, and a
-/// summary that repeats it would cost the product of both.
-const MOST_NAMES: usize = 200;
+/// So many lost names, the likeliest to be needed, are looked for in other places.
+const MOST_LOST: usize = 200;
 
 /// A name of the summary in whose place another one stood.
 pub struct Swap<'a> {
@@ -39,11 +37,12 @@ pub struct Swap<'a> {
 /// All swaps, surest first.
 pub fn swaps<'a>(summary: &Summary<'_>, ledger: &'a Ledger, judgements: &[Judgement<'a>]) -> Vec<Swap<'a>> {
     let mut trial = Trial::new(ledger, judgements);
+    let mut words = Vec::new();
     for piece in 0..summary.pieces.len() {
         let text = summary.piece(piece);
-        let words = words(text);
+        bonds::words(&token::all(text), &mut words);
         names::names(text, |name| {
-            if name.kind != NameKind::Number {
+            if !matches!(name.kind, NameKind::Number | NameKind::Command) {
                 trial.hear(piece, name, &words);
             }
         });
@@ -51,15 +50,9 @@ pub fn swaps<'a>(summary: &Summary<'_>, ledger: &'a Ledger, judgements: &[Judgem
     trial.verdicts()
 }
 
-/// The words of a piece that can be company, and where they begin.
-fn words(piece: &str) -> Vec<(usize, u32)> {
-    let mut words = Vec::new();
-    tokens(piece, |token| {
-        if token.place != Place::Part {
-            words.push((token.start, company_hash(lexicon::entry(token.hash).base)));
-        }
-    });
-    words
+/// The word that a name is as a whole.
+fn word_of(name: &str) -> u64 {
+    lexicon::entry(word_hash(name)).base
 }
 
 /// A lost name.
@@ -67,9 +60,7 @@ struct Lost<'a> {
     member: &'a Member,
     signal: usize,
     form: u64,
-    /// What speaks for it beside the name that is being heard, and in how many words.
-    evidence: f32,
-    words: u32,
+    word: u64,
 }
 
 /// What speaks for one lost name in the place of another, over all sentences.
@@ -83,54 +74,62 @@ struct Case {
     margin: f32,
 }
 
+/// What a word of the summary says of the lost names.
+struct Witness {
+    /// How few of them stood beside it.
+    rarity: f32,
+    /// Which.
+    of: Vec<u32>,
+}
+
 /// The names of the summary, heard one after the other.
 struct Trial<'a> {
-    companies: HashedMap<&'a [u32]>,
-    /// How little each word is shared.
-    rarity: HashMap<u32, f32>,
+    bonds: OpenBonds,
     lost: Vec<Lost<'a>>,
-    /// Which lost names have a word beside them.
-    holders: HashMap<u32, Vec<usize>>,
+    witnesses: HashedMap<Witness>,
+    /// What speaks for each lost name beside the name that is being heard, and in how many words.
+    evidence: Vec<(f32, u32)>,
     cases: Vec<Case>,
     places: HashMap<(usize, String), usize>,
 }
 
 impl<'a> Trial<'a> {
     fn new(ledger: &'a Ledger, judgements: &[Judgement<'a>]) -> Trial<'a> {
-        let mut companies: HashedMap<&[u32]> = HashedMap::default();
-        let mut counts: HashMap<u32, u32> = HashMap::new();
-        for member in ledger.signals.iter().flat_map(|signal| &signal.members).filter(|one| !one.company.is_empty()) {
-            companies.insert(names::key_hash(member.text.as_bytes()), &member.company);
-            member.company.iter().for_each(|word| *counts.entry(*word).or_default() += 1);
-        }
-        let all = 1.0 + companies.len() as f32;
-        let rarity = counts.into_iter().map(|(word, count)| (word, libm::logf(all / count as f32))).collect();
-        let mut trial = Trial {
-            companies,
-            rarity,
-            lost: Vec::new(),
-            holders: HashMap::new(),
-            cases: Vec::new(),
-            places: HashMap::new(),
-        };
+        let mut lost: Vec<Lost<'a>> = Vec::new();
         for (signal, judgement) in judgements.iter().enumerate() {
-            for member in judgement.gone.iter().filter(|member| member.company.len() >= MIN_WORDS as usize) {
-                for word in &member.company {
-                    trial.holders.entry(*word).or_default().push(trial.lost.len());
-                }
-                let form = names::form(&member.text);
-                trial.lost.push(Lost { member, signal, form, evidence: 0.0, words: 0 });
+            for member in judgement.gone.iter().filter(|member| member.weight > 0.0) {
+                let (form, word) = (names::form(&member.text), word_of(&member.text));
+                lost.push(Lost { member, signal, form, word });
             }
         }
-        trial
+        lost.sort_by(|a, b| b.member.weight.total_cmp(&a.member.weight));
+        lost.truncate(MOST_LOST);
+        Trial {
+            bonds: ledger.bonds.open(),
+            evidence: vec![(0.0, 0); lost.len()],
+            lost,
+            witnesses: HashedMap::default(),
+            cases: Vec::new(),
+            places: HashMap::new(),
+        }
     }
 
     /// Asks for one name of the summary which lost name stood in its place, if one did.
-    fn hear(&mut self, piece: usize, name: names::Name<'_>, words: &[(usize, u32)]) {
-        let near = neighbours(name, words);
-        let company = self.companies.get(&names::key_hash(name.text.as_bytes())).copied().unwrap_or_default();
-        let theirs: f32 = near.iter().filter(|word| company.contains(word)).map(|word| self.rarity(*word)).sum();
-        if let Some((lost, evidence)) = self.best(names::form(name.text), &near)
+    fn hear(&mut self, piece: usize, name: names::Name<'_>, words: &[Word]) {
+        let own = word_of(name.text);
+        let form = names::form(name.text);
+        if !self.lost.iter().any(|lost| lost.form == form) {
+            return;
+        }
+        let near = neighbours(name, own, words);
+        let mut theirs = 0.0;
+        for word in &near {
+            let rarity = self.witness(*word).rarity;
+            if self.bonds.ask(own, *word) == Some(true) {
+                theirs += rarity;
+            }
+        }
+        if let Some((lost, evidence)) = self.best(form, &near)
             && evidence >= theirs + BETTER
         {
             let next = self.cases.len();
@@ -148,33 +147,36 @@ impl<'a> Trial<'a> {
     }
 
     /// The lost name of this form for which the words speak most, if they say enough.
-    fn best(&mut self, form: u64, near: &[u32]) -> Option<(usize, f32)> {
-        let mut touched: Vec<usize> = Vec::new();
+    fn best(&mut self, form: u64, near: &[u64]) -> Option<(usize, f32)> {
+        self.evidence.fill((0.0, 0));
         for word in near {
-            let rarity = self.rarity(*word);
-            for at in self.holders.get(word).into_iter().flatten().take(MOST_NAMES) {
-                if let Some(lost) = self.lost.get_mut(*at).filter(|lost| lost.form == form) {
-                    if lost.words == 0 {
-                        touched.push(*at);
-                    }
-                    lost.evidence += rarity;
-                    lost.words += 1;
+            let Some(witness) = self.witnesses.get(word) else { continue };
+            for at in &witness.of {
+                if let Some((evidence, words)) = self.evidence.get_mut(*at as usize) {
+                    *evidence += witness.rarity;
+                    *words += 1;
                 }
             }
         }
         let mut best: Option<(usize, f32)> = None;
-        for at in touched {
-            let Some(lost) = self.lost.get_mut(at) else { continue };
-            let (evidence, words) = (std::mem::take(&mut lost.evidence), std::mem::take(&mut lost.words));
-            if words >= MIN_WORDS && evidence >= EVIDENCE && best.is_none_or(|(_, known)| evidence > known) {
-                best = Some((at, evidence));
+        for (at, ((evidence, words), lost)) in self.evidence.iter().zip(&self.lost).enumerate() {
+            let enough = lost.form == form && *words >= MIN_WORDS && *evidence >= EVIDENCE;
+            if enough && best.is_none_or(|(_, known)| *evidence > known) {
+                best = Some((at, *evidence));
             }
         }
         best
     }
 
-    fn rarity(&self, word: u32) -> f32 {
-        self.rarity.get(&word).copied().unwrap_or(0.0)
+    /// Which lost names stood beside a word.
+    fn witness(&mut self, word: u64) -> &Witness {
+        let Trial { bonds, lost, witnesses, .. } = self;
+        witnesses.entry(word).or_insert_with(|| {
+            let beside = |lost: &Lost<'_>| lost.word != word && bonds.ask(lost.word, word) == Some(true);
+            let of: Vec<u32> = (0..).zip(lost.iter()).filter(|(_, lost)| beside(lost)).map(|(at, _)| at).collect();
+            let rarity = libm::logf((1.0 + lost.len() as f32) / (1.0 + of.len() as f32));
+            Witness { rarity, of }
+        })
     }
 
     /// Each lost name in one place and each name of the summary for one lost name, surest first.
@@ -194,11 +196,12 @@ impl<'a> Trial<'a> {
 }
 
 /// The words near a name, each once.
-fn neighbours(name: names::Name<'_>, words: &[(usize, u32)]) -> Vec<u32> {
-    let own = name.start..name.start + name.text.len();
-    let at = words.partition_point(|(start, _)| *start < name.start);
-    let near = words.get(at.saturating_sub(REACH)..(at + REACH).min(words.len())).unwrap_or_default();
-    let mut near: Vec<u32> = near.iter().filter(|(start, _)| !own.contains(start)).map(|(_, word)| *word).collect();
+fn neighbours(name: names::Name<'_>, own: u64, words: &[Word]) -> Vec<u64> {
+    let at = words.partition_point(|word| word.start < name.start);
+    let inside = name.start..name.start + name.text.len();
+    let near = words.get(at.saturating_sub(REACH + 1)..(at + REACH + 1).min(words.len())).unwrap_or_default();
+    let beside = near.iter().filter(|word| !inside.contains(&word.start) && word.base != own);
+    let mut near: Vec<u64> = beside.map(|word| word.base).collect();
     near.sort_unstable();
     near.dedup();
     near

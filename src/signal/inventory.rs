@@ -1,10 +1,9 @@
 //! The names of a conversation: who used each of them, how often, how lately; grouped by the file they were used with.
 
-use super::names::{self, Name, NameKind, Within};
+use super::names::{self, Name, NameKind};
 use super::weights as w;
 use super::{Member, bounded};
 use crate::event::{Message, Role};
-use crate::text::{Place, Shape, Token, lexicon};
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
 
@@ -50,39 +49,6 @@ struct Entry {
     called: u16,
     /// Uses that fade: half of it is left after so many messages.
     fading: [f32; 2],
-    /// The words beside which it was said, and how often.
-    company: Company,
-}
-
-/// So many words are remembered beside a name.
-const COMPANY: usize = 12;
-/// Words this far from a name belong to it; function words do not count.
-const COMPANY_REACH: usize = 4;
-/// Words more common than this are no company.
-const COMPANY_COMMON: f32 = 0.3;
-
-/// The words that were said beside a name most often, and lately.
-#[derive(Clone, Copy, Default)]
-struct Company {
-    words: [(u32, u8); COMPANY],
-}
-
-impl Company {
-    /// Counts a word; where there is no room it takes the place of the one that was said least.
-    fn meet(&mut self, word: u32) {
-        if let Some((_, count)) = self.words.iter_mut().find(|(known, count)| *known == word && *count > 0) {
-            *count = count.saturating_add(1);
-        } else if let Some(least) = self.words.iter_mut().min_by_key(|(_, count)| *count) {
-            *least = (word, 1);
-        }
-    }
-
-    /// Most said first.
-    fn most_said(&self) -> Vec<u32> {
-        let mut words: Vec<(u32, u8)> = self.words.iter().copied().filter(|(_, count)| *count > 0).collect();
-        words.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-        words.into_iter().map(|(word, _)| word).collect()
-    }
 }
 
 /// All names, in the order of their first mention.
@@ -93,8 +59,6 @@ pub struct Inventory {
     /// Labels of contexts; 0 is none.
     contexts: Vec<String>,
     context_places: HashedMap<u32>,
-    /// Working memory: the words of a sentence and where they begin.
-    words: Vec<(usize, u32)>,
     context: u32,
     late_from: u32,
     /// Hashes for [`super::Ledger::known`].
@@ -140,44 +104,6 @@ impl Inventory {
         }
     }
 
-    /// Remembers the words of a statement beside the names in it: those that are known, where they are.
-    pub fn company(&mut self, sentence: &str, tokens: &[Token], known: Option<Within<'_, '_>>) {
-        if known.is_some_and(|known| known.names.is_empty()) {
-            return;
-        }
-        let Inventory { places, entries, words, .. } = self;
-        words.clear();
-        for token in tokens {
-            let entry = lexicon::entry(token.hash);
-            let says = token.shape == Shape::Word && entry.weight > COMPANY_COMMON || token.is_value();
-            if token.place != Place::Part && says {
-                words.push((token.start, company_hash(entry.base)));
-            }
-        }
-        // A name is a value, or a word in backticks.
-        let named = tokens.iter().any(Token::is_value) || sentence.contains('`');
-        if words.is_empty() || !named {
-            return;
-        }
-        let mut remember = |name: Name<'_>, start: usize| {
-            let Some(entry) =
-                places.get(&names::key_hash(name.key.as_bytes())).and_then(|at| entries.get_mut(*at as usize))
-            else {
-                return;
-            };
-            let own = start..start + name.text.len();
-            let at = words.partition_point(|(word, _)| *word < start);
-            let near = words.get(at.saturating_sub(COMPANY_REACH)..(at + COMPANY_REACH).min(words.len()));
-            for (_, word) in near.unwrap_or_default().iter().filter(|(start, _)| !own.contains(start)) {
-                entry.company.meet(*word);
-            }
-        };
-        match known {
-            Some(known) => known.names.iter().for_each(|name| remember(*name, name.start - known.start)),
-            None => names::names(sentence, |name| remember(name, name.start)),
-        }
-    }
-
     fn context_of(&mut self, label: &str) -> u32 {
         let next = self.contexts.len() as u32 + 1;
         let place = *self.context_places.entry(names::key_hash(label.as_bytes())).or_insert(next);
@@ -210,7 +136,6 @@ impl Inventory {
                 late: 0,
                 called: 0,
                 fading: [0.0; 2],
-                company: Company::default(),
             });
         }
         let Some(entry) = self.entries.get_mut(place as usize) else { return };
@@ -266,8 +191,11 @@ impl Inventory {
             }
         }
         ranked.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-        let left = ranked.len().saturating_sub(w::MAX_NAMES);
+        let all = ranked.len();
+        ranked.truncate(4 * w::MAX_NAMES);
+        self.collapse_series(&mut ranked, messages);
         ranked.truncate(w::MAX_NAMES);
+        let left = all - ranked.len();
         let mut families: Vec<Family> = Vec::new();
         let mut from = 0;
         for band in w::NAME_BANDS {
@@ -278,6 +206,29 @@ impl Inventory {
         families.truncate(w::MAX_FAMILIES);
         families.sort_by(|a, b| b.score.total_cmp(&a.score));
         (families, left)
+    }
+
+    /// Of names that differ only in their numbers (`batch-1`, `batch-2`, …) the best few stand for all.
+    fn collapse_series(&self, ranked: &mut Vec<(f64, usize)>, messages: &[Message]) {
+        let mut sizes: HashedMap<usize> = HashedMap::default();
+        let series = |place: usize| {
+            let entry = self.entries.get(place)?;
+            slice(messages, entry).filter(|text| text.bytes().any(|byte| byte.is_ascii_digit())).map(names::series)
+        };
+        let found: Vec<Option<u64>> = ranked.iter().map(|(_, place)| series(*place)).collect();
+        found.iter().flatten().for_each(|series| *sizes.entry(*series).or_default() += 1);
+        sizes.retain(|_, size| *size >= w::SERIES);
+        let mut found = found.iter();
+        ranked.retain(|_| {
+            let series = found.next().copied().flatten().and_then(|series| sizes.get_mut(&series));
+            // From here on the number counts down those that may still be taken.
+            series.is_none_or(|left| {
+                *left = if *left >= w::SERIES { w::SERIES_KEPT } else { *left };
+                let taken = *left > 0;
+                *left = left.saturating_sub(1);
+                taken
+            })
+        });
     }
 
     /// Packs names of about the same rank into lines: those of one file together, the others by rank.
@@ -304,9 +255,8 @@ impl Inventory {
             }
             let Some(family) = open.get(&key).and_then(|at| families.get_mut(*at)) else { continue };
             family.score += score;
-            let company = entry.company.most_said();
             let (text, last_index, weight) = (text.to_string(), entry.last, *score);
-            family.members.push(Member { text, values: Vec::new(), last_index, company, weight });
+            family.members.push(Member { text, values: Vec::new(), last_index, weight });
         }
     }
 }
@@ -323,11 +273,6 @@ fn slice<'a>(messages: &'a [Message], entry: &Entry) -> Option<&'a str> {
         messages.get(entry.message as usize)?.text.get(entry.start as usize..(entry.start + entry.length) as usize)?;
     // The folders before a file are the same for all its neighbours.
     if text.len() > 48 && entry.kind == NameKind::File { text.rsplit('/').next() } else { Some(text) }
-}
-
-/// What is remembered of a word's hash.
-pub fn company_hash(base: u64) -> u32 {
-    (base >> 32) as u32
 }
 
 /// How many features a name has.

@@ -8,7 +8,7 @@ use crate::event::{LocalTime, Reason, Role};
 use crate::report::Kind;
 
 const MAGIC: &[u8] = b"CRLEDGER";
-const VERSION: u8 = 2;
+const VERSION: u8 = 3;
 /// Salience is kept in these steps.
 const STEPS: f64 = 4095.0;
 
@@ -38,6 +38,13 @@ pub fn encode(ledger: &Ledger) -> Vec<u8> {
     for (key, answer) in &ledger.stances.entries {
         number(&mut out, u64::from(key.wrapping_sub(last)) << 2 | u64::from(answer & 3));
         last = *key;
+    }
+    out.push(ledger.bonds.sampled);
+    number(&mut out, ledger.bonds.pairs.len() as u64);
+    let mut last = 0u32;
+    for pair in &ledger.bonds.pairs {
+        number(&mut out, pair.wrapping_sub(last).into());
+        last = *pair;
     }
     number(&mut out, ledger.cut.len() as u64);
     for notice in &ledger.cut {
@@ -78,10 +85,6 @@ fn write_signal(out: &mut Vec<u8>, signal: &Signal) {
         text(out, &member.text);
         number(out, u64::from(member.last_index));
         number(out, (member.weight.clamp(0.0, 1.0) * STEPS + 0.5) as u64);
-        number(out, member.company.len() as u64);
-        for word in &member.company {
-            out.extend_from_slice(&word.to_le_bytes());
-        }
     }
     list(out, &signal.why);
 }
@@ -132,6 +135,12 @@ impl Input<'_> {
             last = last.wrapping_add(u32::try_from(entry >> 2).ok()?);
             ledger.stances.entries.push((last, (entry & 3) as u8));
         }
+        ledger.bonds.sampled = self.byte()?;
+        let mut last = 0u32;
+        for _ in 0..self.count()? {
+            last = last.wrapping_add(self.small()?);
+            ledger.bonds.pairs.push(last);
+        }
         for _ in 0..self.count()? {
             ledger.cut.push(self.text()?);
         }
@@ -168,11 +177,7 @@ impl Input<'_> {
                     let values = if item { super::prose::values(&text) } else { Vec::new() };
                     let last_index = self.small()?;
                     let weight = self.number()? as f64 / STEPS;
-                    let mut company = Vec::new();
-                    for _ in 0..self.count()? {
-                        company.push(u32::from_le_bytes(self.take(4)?.try_into().ok()?));
-                    }
-                    members.push(Member { text, values, last_index, company, weight });
+                    members.push(Member { text, values, last_index, weight });
                 }
                 members
             },
@@ -308,7 +313,7 @@ mod tests {
         let places = (any::<u32>(), any::<u32>(), any::<u32>(), any::<Option<i64>>());
         // Salience is kept in steps: only whole steps come back as they were.
         let judged = (0u32..4096, any::<u32>(), any::<bool>(), 0usize..8, 0u8..4);
-        let members = prop::collection::vec((any::<String>(), any::<u32>(), 0u32..4096, any::<Vec<u32>>()), 0..3);
+        let members = prop::collection::vec((any::<String>(), any::<u32>(), 0u32..4096), 0..3);
         (texts, lists, places, judged, members).prop_map(|(texts, lists, places, judged, members)| Signal {
             id: texts.0,
             text: texts.1,
@@ -326,11 +331,10 @@ mod tests {
             role: role_from(judged.4).unwrap_or(Role::User),
             members: members
                 .into_iter()
-                .map(|(text, last_index, weight, company)| Member {
+                .map(|(text, last_index, weight)| Member {
                     values: Vec::new(),
                     text,
                     last_index,
-                    company,
                     weight: f64::from(weight) / STEPS,
                 })
                 .collect(),
@@ -342,7 +346,8 @@ mod tests {
         let counts = (any::<u32>(), any::<Option<u32>>(), any::<u64>());
         let lists = (any::<Vec<u32>>(), any::<Vec<u32>>(), prop::collection::vec((any::<u32>(), 0u8..4), 0..5));
         let texts = (prop::collection::vec(any::<String>(), 0..3), prop::collection::vec(any_signal(), 0..3));
-        (time, counts, lists, texts).prop_map(|(time, counts, lists, texts)| Ledger {
+        let bonds = (any::<Vec<u32>>(), any::<u8>());
+        (time, counts, lists, texts, bonds).prop_map(|(time, counts, lists, texts, bonds)| Ledger {
             taken: LocalTime { unix_ms: time.0, utc_offset_minutes: time.1 },
             reason: reason_from(time.2).unwrap_or_default(),
             message_count: counts.0,
@@ -351,6 +356,7 @@ mod tests {
             message_hashes: lists.0,
             known: lists.1,
             stances: crate::signal::stance::Stances { entries: lists.2 },
+            bonds: crate::signal::bonds::Bonds { pairs: bonds.0, sampled: bonds.1 },
             cut: texts.0,
             signals: texts.1,
         })

@@ -28,6 +28,18 @@ pub struct Lists {
     groups: Vec<Vec<Item>>,
 }
 
+/// Where the items of lists stand: message, first byte, behind the last; sorted.
+pub struct Places(Vec<(u32, usize, usize)>);
+
+impl Places {
+    /// Whether an item of a list is most of what stands here.
+    pub fn cover(&self, message: u32, start: usize, end: usize) -> bool {
+        let at = self.0.partition_point(|place| (place.0, place.2) <= (message, start));
+        let next = self.0.get(at).filter(|place| place.0 == message && place.1 < end);
+        next.is_some_and(|(_, from, to)| 4 * to.min(&end).saturating_sub(*from.max(&start)) >= 3 * (end - start))
+    }
+}
+
 /// A list that is worth a signal.
 pub struct List {
     /// What the items have in common, where the source says it.
@@ -111,7 +123,15 @@ impl Lists {
         }
     }
 
-    /// The lists, by how many items they have, and the ranges of messages that they cover.
+    /// The places of all items of lists.
+    pub fn places(&self) -> Places {
+        let listed = self.groups.iter().filter(|group| group.len() >= MIN_ITEMS).flatten();
+        let mut places: Vec<(u32, usize, usize)> = listed.map(|item| (item.message, item.start, item.end)).collect();
+        places.sort_unstable();
+        Places(places)
+    }
+
+    /// The lists, by how many items they have.
     pub fn finish(self, messages: &[Message]) -> Vec<List> {
         let mut lists = Vec::new();
         for group in self.groups.iter().filter(|group| group.len() >= MIN_ITEMS) {
@@ -140,13 +160,7 @@ impl Lists {
                         continue;
                     }
                     let values = super::prose::values(text);
-                    list.members.push(Member {
-                        text: text.to_string(),
-                        values,
-                        last_index: item.message,
-                        company: Vec::new(),
-                        weight: 0.0,
-                    });
+                    list.members.push(Member { text: text.to_string(), values, last_index: item.message, weight: 0.0 });
                 }
                 lists.push(list);
             }

@@ -129,28 +129,6 @@ pub fn names<'a>(text: &'a str, mut found: impl FnMut(Name<'a>)) {
     }
 }
 
-/// The names of a piece of a text whose names are known.
-#[derive(Clone, Copy, Debug)]
-pub struct Within<'n, 'a> {
-    /// In order; they begin where they begin in the whole text.
-    pub names: &'n [Name<'a>],
-    /// Where the piece begins.
-    pub start: usize,
-}
-
-/// Those of the names of a text that stand in a piece of it. `None` where the piece alone may have other names, because
-/// it begins or ends within a run or beside a mark that [`names`] looks at.
-pub fn within<'n, 'a>(names: &'n [Name<'a>], text: &str, piece: std::ops::Range<usize>) -> Option<Within<'n, 'a>> {
-    let bytes = text.as_bytes();
-    let apart = |byte: Option<&u8>| byte.is_none_or(|byte| class(*byte) == 0 && !matches!(byte, b'`' | b'\\'));
-    if !apart(piece.start.checked_sub(1).and_then(|before| bytes.get(before))) || !apart(bytes.get(piece.end)) {
-        return None;
-    }
-    let from = names.partition_point(|name| name.start < piece.start);
-    let to = names.partition_point(|name| name.start < piece.end);
-    names.get(from..to).map(|names| Within { names, start: piece.start })
-}
-
 /// A plain word in backticks, or several joined by hyphens: whoever wrote it means the name, not the word.
 fn quoted_word(bytes: &[u8], start: usize, end: usize) -> bool {
     let plain = |word: &[u8]| {
@@ -356,6 +334,20 @@ pub fn key_hash(key: &[u8]) -> u64 {
     }
     let mixed = (state ^ (state >> 32)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     mixed ^ (mixed >> 29)
+}
+
+/// What names of one series have in common: everything but the numbers in them.
+pub fn series(name: &str) -> u64 {
+    let mut state = crate::text::Hasher::new();
+    let mut before = 0;
+    for byte in name.bytes() {
+        let byte = if byte.is_ascii_digit() { b'0' } else { byte.to_ascii_lowercase() };
+        if byte != b'0' || byte != before {
+            state = state.push(byte);
+        }
+        before = byte;
+    }
+    state.finish()
 }
 
 /// What a value looks like: runs of letters as one, digits one by one, the rest as it is.

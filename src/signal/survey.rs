@@ -1,5 +1,6 @@
 //! The reading of all messages: collects statements, lists, names and commands, weighs them, makes the ledger.
 
+use super::bonds;
 use super::calls::{command_of, is_call};
 use super::cues::Cues;
 use super::cues::cue::{ASK, CORRECTION, COURTESY, FOLLOWED, PROHIBITION, QUESTION};
@@ -88,6 +89,7 @@ struct Reading<'a> {
     inventory: Inventory,
     lists: Lists,
     stances: Collector,
+    bonds: bonds::Collector,
     /// What the agent asked last: message, first byte, behind the last byte.
     asked: Vec<(u32, usize, usize)>,
     /// The message that is being read.
@@ -116,6 +118,7 @@ impl<'a> Reading<'a> {
             inventory: Inventory::new(messages.len()),
             lists: Lists::default(),
             stances: Collector::default(),
+            bonds: bonds::Collector::default(),
             asked: Vec::new(),
             read: 0,
             commands: HashedMap::default(),
@@ -159,14 +162,14 @@ impl<'a> Reading<'a> {
         }
         if message.role != Role::Tool && !is_call(text) {
             let from = self.statements.len();
-            let Reading { cues, buffer, statements, wordings, formulas, stances, inventory, names, .. } = self;
+            let Reading { cues, buffer, statements, wordings, formulas, stances, bonds, .. } = self;
             prose::statements(text, index, cues, buffer, |statement, tokens| {
                 let order = statements.len();
                 wordings.entry(statement.wording).or_default().add(index, order);
                 formulas.entry(statement.formula).or_default().add(index, order);
                 let sentence = text.get(statement.start..statement.end).unwrap_or_default();
                 stances.read(sentence, tokens);
-                inventory.company(sentence, tokens, names::within(names, text, statement.start..statement.end));
+                bonds.read(tokens);
                 statements.push(statement);
             });
             self.consent(message.role, from);
@@ -251,6 +254,7 @@ impl<'a> Reading<'a> {
         known.dedup();
         ledger.known = std::mem::take(known);
         ledger.stances = std::mem::take(&mut self.stances).finish();
+        ledger.bonds = std::mem::take(&mut self.bonds).finish();
         let mut signals = self.weigh_statements(&mut ledger.cut);
         let lists = std::mem::take(&mut self.lists).finish(self.messages);
         signals.extend(lists.iter().take(w::MAX_LISTS).map(|list| self.list_signal(list)));
@@ -305,6 +309,7 @@ impl<'a> Reading<'a> {
 
     /// Each statement with what is known around it; equal statements only once, at their newest place.
     fn surroundings(&self) -> Vec<(usize, Surroundings, Fate)> {
+        let listed = self.lists.places();
         let mut carriers: HashedMap<Vec<u32>> = HashedMap::default();
         for statement in &self.statements {
             for rare in statement.rare.iter().filter(|hash| **hash != 0) {
@@ -323,6 +328,10 @@ impl<'a> Reading<'a> {
             let formula = self.formulas.get(&statement.formula).filter(|repeats| is_formula(statement, repeats));
             // Only the newest of equal statements speaks for them.
             if !newest(self.wordings.get(&statement.wording)) || !newest(formula) {
+                continue;
+            }
+            // What a list holds is followed there.
+            if listed.cover(statement.message, statement.start, statement.end) {
                 continue;
             }
             let around = Surroundings {
@@ -409,7 +418,7 @@ impl<'a> Reading<'a> {
         let mut salience = if role == Role::User { w::LIST_USER } else { w::LIST_OTHER };
         // Values that are most of the item are data; a sentence with a value in it that repeats is a formula.
         if list.words > 5.0 {
-            salience -= 0.30;
+            salience -= if list.messages > 3 { 0.45 } else { 0.30 };
         }
         if role == Role::Assistant || role == Role::Tool && list.words > 2.0 {
             salience -= 0.16;
@@ -440,7 +449,6 @@ impl<'a> Reading<'a> {
                 text: redact(text).into_owned(),
                 values: Vec::new(),
                 last_index: *last,
-                company: Vec::new(),
                 weight: 0.0,
             })
             .collect();

@@ -91,6 +91,10 @@ pub const MAX_FAMILIES: usize = 140;
 pub const FAMILY: usize = 12;
 /// See [`MAX_STATEMENTS`].
 pub const MAX_NAMES: usize = 900;
+/// So many names that differ only in their numbers are a series, and so many of them stand for it.
+pub const SERIES: usize = 12;
+/// See [`SERIES`].
+pub const SERIES_KEPT: usize = 4;
 /// Names are taken by rank in such bands: within a band those of one file stand together.
 pub const NAME_BANDS: [usize; 4] = [60, 120, 240, 480];
 /// So many names of one file in a band have a line of their own.

@@ -441,7 +441,10 @@ pub(super) const PHRASES: &[(&str, u32)] = &[
 /// Words for whoever speaks.
 pub(super) const PERSONS: &[(&str, u32)] = &[
     ("i i'm i'd i've i'll me my mine ich mir mich mein meine je j'ai moi mon yo eu io ik mij ja я мне", SELF),
-    ("we we're we've we'll we'd us our ours let's lets wir uns unser unsere nous notre nosotros nos noi wij ons мы нам", TOGETHER),
+    (
+        "we we're we've we'll we'd us our ours let's lets wir uns unser unsere nous notre nosotros nos noi wij ons мы нам",
+        TOGETHER,
+    ),
 ];
 
 /// Phrases of languages without spaces between words; also Korean, whose endings hide the word.
