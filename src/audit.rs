@@ -91,7 +91,8 @@ fn compare(
     let judgements = judge::judge_all(&ledger.signals, &summary, &|index| retained.has(index));
     let shares = score::shares(&judgements);
     report.categories = shares.iter().map(|share| share.category.clone()).collect();
-    let swaps = swaps::swaps(&summary, ledger, &judgements);
+    let bonds = ledger.bonds.open();
+    let swaps = swaps::swaps(&summary, &bonds, &judgements);
     report.invented = invented::invented(&summary, ledger);
     let pins = findings::lost_pins(settings, &summary);
     let made_up = score::MadeUp {
@@ -100,7 +101,7 @@ fn compare(
         doubt: (1.0 - claims::borne_out(&summary, ledger)) / 2.0,
     };
     let pairs = ledger.bonds.pairs.len() as f64 * retained.replaced(ledger);
-    let whole = score::whole(grounds::borne_out(&summary, ledger), pairs);
+    let whole = score::whole(grounds::borne_out(&summary, &bonds), pairs);
     let mut score = score::score(&shares) * made_up.leaves() * whole;
     // A pin is a promise: each lost one halves what is left.
     for _ in &pins {

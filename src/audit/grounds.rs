@@ -4,8 +4,7 @@
 //! holds no fact of weight is missed when it is cut.
 
 use super::summary::Summary;
-use crate::signal::Ledger;
-use crate::signal::bonds::{self, REACH};
+use crate::signal::bonds::{self, OpenBonds, REACH};
 use crate::signal::inventory::HashedMap;
 use crate::text::{pair, token};
 
@@ -13,8 +12,7 @@ use crate::text::{pair, token};
 const AGAIN: f32 = 0.5;
 
 /// The weight of the pairs of words in the summary that some message bears out.
-pub fn borne_out(summary: &Summary<'_>, ledger: &Ledger) -> f64 {
-    let bonds = ledger.bonds.open();
+pub fn borne_out(summary: &Summary<'_>, bonds: &OpenBonds<'_>) -> f64 {
     let mut credit: HashedMap<f32> = HashedMap::default();
     let mut words = Vec::new();
     let mut sum = 0.0;

@@ -5,10 +5,10 @@
 
 use super::judge::Judgement;
 use super::summary::Summary;
+use crate::signal::Member;
 use crate::signal::bonds::{self, OpenBonds, REACH, Word};
 use crate::signal::inventory::HashedMap;
 use crate::signal::names::{self, NameKind};
-use crate::signal::{Ledger, Member};
 use crate::text::{lexicon, token, word_hash};
 use std::collections::{HashMap, HashSet};
 
@@ -35,8 +35,8 @@ pub struct Swap<'a> {
 }
 
 /// All swaps, surest first.
-pub fn swaps<'a>(summary: &Summary<'_>, ledger: &'a Ledger, judgements: &[Judgement<'a>]) -> Vec<Swap<'a>> {
-    let mut trial = Trial::new(ledger, judgements);
+pub fn swaps<'a>(summary: &Summary<'_>, bonds: &OpenBonds<'_>, judgements: &[Judgement<'a>]) -> Vec<Swap<'a>> {
+    let mut trial = Trial::new(bonds, judgements);
     let mut words = Vec::new();
     for piece in 0..summary.pieces.len() {
         let text = summary.piece(piece);
@@ -83,8 +83,8 @@ struct Witness {
 }
 
 /// The names of the summary, heard one after the other.
-struct Trial<'a> {
-    bonds: OpenBonds,
+struct Trial<'a, 'b> {
+    bonds: &'b OpenBonds<'b>,
     lost: Vec<Lost<'a>>,
     witnesses: HashedMap<Witness>,
     /// What speaks for each lost name beside the name that is being heard, and in how many words.
@@ -93,8 +93,8 @@ struct Trial<'a> {
     places: HashMap<(usize, String), usize>,
 }
 
-impl<'a> Trial<'a> {
-    fn new(ledger: &'a Ledger, judgements: &[Judgement<'a>]) -> Trial<'a> {
+impl<'a, 'b> Trial<'a, 'b> {
+    fn new(bonds: &'b OpenBonds<'b>, judgements: &[Judgement<'a>]) -> Trial<'a, 'b> {
         let mut lost: Vec<Lost<'a>> = Vec::new();
         for (signal, judgement) in judgements.iter().enumerate() {
             for member in judgement.gone.iter().filter(|member| member.weight > 0.0) {
@@ -105,7 +105,7 @@ impl<'a> Trial<'a> {
         lost.sort_by(|a, b| b.member.weight.total_cmp(&a.member.weight));
         lost.truncate(MOST_LOST);
         Trial {
-            bonds: ledger.bonds.open(),
+            bonds,
             evidence: vec![(0.0, 0); lost.len()],
             lost,
             witnesses: HashedMap::default(),

@@ -75,6 +75,11 @@ fn is_dense(finding: &Finding) -> bool {
 
 /// One line within the room; a line of names is cut to what fits, a statement is written whole or not at all.
 fn written(finding: &Finding, dense: bool, room: usize) -> Option<String> {
+    // Most of a long list does not fit: that is seen before anything is made.
+    let least = if dense { MIN_NAMES } else { finding.text.len().min(STATEMENT_BYTES) };
+    if least + finding.message_id.len() > room {
+        return None;
+    }
     let mut text = String::new();
     if let Some(says) = &finding.summary_says {
         text.push_str(&format!("(summary says otherwise: {}) ", bounded(says, 120)));

@@ -52,6 +52,13 @@ impl Table {
         }
     }
 
+    fn set(&mut self, hash: u64, entry: Entry) {
+        let place = self.place(hash);
+        if let Some(slot) = self.slots.get_mut(place) {
+            *slot = (hash, entry);
+        }
+    }
+
     /// Puts each word of a group, and the base of each, into the group's class.
     fn add_classes(&mut self, groups: &str) {
         for (class, group) in (1..).zip(groups.split(',')) {
@@ -80,26 +87,23 @@ fn table() -> &'static Table {
     TABLE.get_or_init(|| {
         let count: usize = words::BANDS.iter().map(|band| band.len() / 4).sum::<usize>()
             + (words::IRREGULAR.len() + words::SYNONYMS.len()) / 3;
-        let mut bands = Table::new(2 * count);
+        let mut all = Table::new(2 * count);
         for (band, weight) in words::BANDS.iter().zip(BAND_WEIGHTS) {
             for word in band.split_whitespace() {
                 let base = word_hash(word);
-                bands.insert(base, Entry { weight, base, class: 0 });
+                all.insert(base, Entry { weight, base, class: 0 });
             }
         }
-        let mut all = Table::new(2 * count);
-        for family in words::IRREGULAR.split(',') {
+        // What is known of the bases is read before forms take the places of words.
+        let families = words::IRREGULAR.split(',').filter_map(|family| {
             let mut forms = family.split_whitespace().map(word_hash);
-            let Some(base) = forms.next() else { continue };
-            let weight = bands.get(base).map_or(1.0, |entry| entry.weight);
-            for form in forms {
-                all.insert(form, Entry { weight, base, class: 0 });
-            }
-        }
-        for (hash, entry) in bands.slots {
-            if hash != 0 {
-                all.insert(hash, entry);
-            }
+            let base = forms.next()?;
+            Some((Entry { weight: all.get(base).map_or(1.0, |entry| entry.weight), base, class: 0 }, forms))
+        });
+        let families: Vec<_> = families.collect();
+        // The first family that has a form decides, so it comes last.
+        for (entry, forms) in families.into_iter().rev() {
+            forms.for_each(|form| all.set(form, entry));
         }
         all.add_classes(words::SYNONYMS);
         all
