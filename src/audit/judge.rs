@@ -32,8 +32,8 @@ const TOGETHER_STEP: f64 = 0.25;
 const WHOLE: f64 = 0.95;
 /// A "not" that acts on less than this share of a prohibition's words is the "not" of something else.
 const SAME_NOT: f64 = 0.34;
-/// What is left of a prohibition whose "not" is gone.
-const LOST_NOT: f64 = 0.6;
+/// What is left of a prohibition whose "not" is gone: never enough to be preserved.
+const LOST_NOT: f64 = PRESERVED;
 /// What is left of an agent's ask of which the summary does not say that it is open: never enough to be preserved.
 const LOST_ASK: f64 = PRESERVED;
 

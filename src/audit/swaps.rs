@@ -19,6 +19,10 @@ const MIN_WORDS: u32 = 2;
 const EVIDENCE: f32 = 7.0;
 /// And how much more than what speaks for the name that stands there.
 const BETTER: f32 = 4.0;
+/// They must be so much of all words there that say anything. In the place of a name that was really swapped nearly all
+/// speak for the lost one; where two things merely share a few words, others speak for neither. Without it, 52 names in 42
+/// real summaries were taken for swapped, and hardly one of them was; with it, 13 are.
+const COVERED: f32 = 0.6;
 /// So many lost names, the likeliest to be needed, are looked for in other places.
 const MOST_LOST: usize = 200;
 
@@ -122,15 +126,17 @@ impl<'a, 'b> Trial<'a, 'b> {
             return;
         }
         let near = neighbours(name, own, words);
-        let mut theirs = 0.0;
+        let (mut all, mut theirs) = (0.0, 0.0);
         for word in &near {
             let rarity = self.witness(*word).rarity;
+            all += rarity;
             if self.bonds.ask(own, *word) == Some(true) {
                 theirs += rarity;
             }
         }
         if let Some((lost, evidence)) = self.best(form, &near)
             && evidence >= theirs + BETTER
+            && evidence >= COVERED * all
         {
             let next = self.cases.len();
             let place = *self.places.entry((lost, name.text.to_string())).or_insert(next);

@@ -193,7 +193,10 @@ impl Inventory {
         ranked.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         let all = ranked.len();
         ranked.truncate(4 * w::MAX_NAMES);
-        self.collapse_series(&mut ranked, messages);
+        // Where there is room for all, each is followed.
+        if ranked.len() > w::MAX_NAMES {
+            self.collapse_series(&mut ranked, messages);
+        }
         ranked.truncate(w::MAX_NAMES);
         let left = all - ranked.len();
         let mut families: Vec<Family> = Vec::new();

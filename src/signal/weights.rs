@@ -91,7 +91,8 @@ pub const MAX_FAMILIES: usize = 140;
 pub const FAMILY: usize = 12;
 /// See [`MAX_STATEMENTS`].
 pub const MAX_NAMES: usize = 900;
-/// So many names that differ only in their numbers are a series, and so many of them stand for it.
+/// So many names that differ only in their numbers are a series, and so many of them stand for it where there are more
+/// names than [`MAX_NAMES`].
 pub const SERIES: usize = 12;
 /// See [`SERIES`].
 pub const SERIES_KEPT: usize = 4;

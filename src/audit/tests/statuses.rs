@@ -136,3 +136,61 @@ fn a_fragment_stands_in_one_line_with_its_neighbour_and_long_neighbours_do_not()
     let report = audit(&[(Role::User, &text)], &after(FILLER));
     assert!(!lost(&report, "invoicer").unwrap().text.contains("JetStream"), "{:?}", report.lost);
 }
+
+const TREES: [&str; 30] = [
+    "alder", "aspen", "birch", "cedar", "cypress", "ebony", "elder", "fig", "ginkgo", "hazel", "hemlock", "hickory",
+    "holly", "juniper", "larch", "laurel", "linden", "maple", "myrtle", "olive", "pecan", "poplar", "quince", "rowan",
+    "spruce", "sumac", "sycamore", "walnut", "willow", "yew",
+];
+
+/// Thirty hosts, each with words that are said of no other.
+fn hosts() -> Vec<(Role, String)> {
+    let host = |tree| {
+        let readers = format!("{tree}ist auditors, from {tree}ford, {tree}land, {tree}wick and {tree}ham");
+        format!("The {tree}ese invoices of {tree}burg are kept as {tree}grams on `{tree}-rack` for the {readers}.")
+    };
+    TREES.iter().map(|tree| (Role::Assistant, host(tree))).collect()
+}
+
+fn audit_of(messages: &[(Role, String)], summary: &str) -> Report {
+    let messages: Vec<(Role, &str)> = messages.iter().map(|(role, text)| (*role, text.as_str())).collect();
+    audit(&messages, &after(summary))
+}
+
+#[test]
+fn a_name_in_the_place_of_another_is_altered_and_both_are_named() {
+    let hosts = hosts();
+    let report = audit_of(&hosts, &hosts[0].1.replace("alder-rack", "willow-rack"));
+    let altered = report.lost.iter().find(|finding| finding.status == Status::Altered).unwrap();
+    assert!(altered.values.iter().any(|value| value == "alder-rack"), "{altered:?}");
+    assert!(altered.summary_says.as_deref().unwrap().contains("willow-rack"), "{altered:?}");
+}
+
+#[test]
+fn a_new_name_that_shares_some_words_with_a_lost_one_is_not_accused() {
+    // Three of the words beside the lost host, among others that say what this sentence is about.
+    let new = "Dashboards, tracing, alderburg aldergrams reach the `gateway-node` with alderist throttling, batching, sharding.";
+    let report = audit_of(&hosts(), new);
+    let accused = report.lost.iter().filter(|finding| finding.status == Status::Altered);
+    assert_eq!(accused.map(|finding| &finding.text).collect::<Vec<_>>(), Vec::<&String>::new());
+    assert!(lost(&report, "alder-rack").is_some_and(|finding| finding.status == Status::Dropped));
+}
+
+#[test]
+fn a_prohibition_is_not_kept_by_its_words_without_the_not() {
+    let messages = [
+        (Role::User, "I don't want to resolve the hardcoded paths before publishing to GitHub."),
+        (Role::Assistant, "Understood, publishing to GitHub comes first."),
+    ];
+    let without = "The user wants publishing to GitHub. Paths were set up before publishing to GitHub.";
+    assert!(matches!(status(&messages, without, "hardcoded"), Some(Status::Dropped | Status::Altered)));
+    let with = "The user does not want to resolve the hardcoded paths before publishing to GitHub.";
+    assert_eq!(status(&messages, with, "hardcoded"), None);
+}
+
+#[test]
+fn a_path_is_kept_by_its_last_two_parts_and_not_by_the_last_alone() {
+    let messages = [(Role::Assistant, "The logs of each commit are in `origin/entire/sessions`.")];
+    assert!(lost(&audit(&messages, &after("Logs: see entire/sessions.")), "origin/entire").is_none());
+    assert!(lost(&audit(&messages, &after("Logs: see the sessions.")), "origin/entire").is_some());
+}
