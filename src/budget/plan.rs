@@ -179,9 +179,14 @@ fn instructions(rows: &[PlanRow], signals: &[Signal], settings: &PlanSettings) -
     let mut spent = estimate(&text) + estimate(heading);
     let (mut told, mut left_out) = (false, 0u32);
     let mut seen = BTreeSet::new();
-    for signal in signals.iter().filter(|signal| !signal.superseded && summarized.contains(signal.message_id.as_str()))
-    {
-        let fact = one_line(&redact(&signal.text));
+    for signal in signals.iter().filter(|signal| !signal.superseded) {
+        let fact = if !signal.members.is_empty() {
+            one_line(&redact(&items(signal, rows)))
+        } else if summarized.contains(signal.message_id.as_str()) {
+            one_line(&redact(&signal.text))
+        } else {
+            continue;
+        };
         if fact.is_empty() || !seen.insert(fact.clone()) {
             continue;
         }
@@ -200,6 +205,14 @@ fn instructions(rows: &[PlanRow], signals: &[Signal], settings: &PlanSettings) -
         text.push_str(&line);
     }
     (text, left_out)
+}
+
+/// The items of a list that no kept message holds. Names that are weighed one by one are no list: there are hundreds of
+/// them, and which of them a summary needs is for its writer to say.
+fn items(signal: &Signal, rows: &[PlanRow]) -> String {
+    let summarized = |at: u32| rows.get(at as usize).is_some_and(|row: &PlanRow| row.choice == Choice::Summarize);
+    let items = signal.members.iter().filter(|member| member.weight <= 0.0 && summarized(member.last_index));
+    items.map(|member| member.text.as_str()).collect::<Vec<_>>().join("; ")
 }
 
 fn word(kind: Kind) -> &'static str {

@@ -168,6 +168,27 @@ fn instructions_hold_the_facts_of_summarized_messages_in_order_and_only_those() 
 }
 
 #[test]
+fn instructions_hold_the_items_of_a_list_that_no_kept_message_holds_and_no_bare_names() {
+    let item = |at: u32| said(&at.to_string(), Role::Assistant, &format!("I looked at shard {at} for a while."));
+    let messages: Vec<Message> = (0..4).map(item).collect();
+    let member = |text: &str, last_index: u32, weight: f64| crate::signal::Member {
+        text: text.to_string(),
+        values: Vec::new(),
+        last_index,
+        weight,
+    };
+    let mut list = signal(&messages[0], Kind::Infrastructure, "");
+    list.members = vec![member("shard-0=ok", 0, 0.0), member("shard-3=slow", 3, 0.0)];
+    let mut names = signal(&messages[1], Kind::Infrastructure, "");
+    names.members = vec![member("refresh_token", 1, 0.7)];
+    let settings = PlanSettings { head_protection: 0, tail_protection: 1, ..Default::default() };
+    let made = plan(&messages, &counts(&messages), &[list, names], Room::default(), &settings);
+    assert_eq!(made.rows[3].choice, Choice::Keep);
+    assert!(made.instructions.contains("- identifier: \"shard-0=ok\"\n"), "{}", made.instructions);
+    assert!(!made.instructions.contains("shard-3") && !made.instructions.contains("refresh_token"));
+}
+
+#[test]
 fn instructions_are_bounded_and_say_how_much_did_not_fit() {
     let message = said("0", Role::Assistant, "much");
     let signals: Vec<_> =
