@@ -181,7 +181,7 @@ fn instructions_hold_the_items_of_a_list_that_no_kept_message_holds_and_no_bare_
     list.members = vec![member("shard-0=ok", 0, 0.0), member("shard-3=slow", 3, 0.0)];
     let mut names = signal(&messages[1], Kind::Infrastructure, "");
     names.members = vec![member("refresh_token", 1, 0.7)];
-    let settings = PlanSettings { head_protection: 0, tail_protection: 1, ..Default::default() };
+    let settings = PlanSettings { head_protection: 1, tail_protection: 0, ..Default::default() };
     let made = plan(&messages, &counts(&messages), &[list, names], Room::default(), &settings);
     assert_eq!(made.rows[3].choice, Choice::Keep);
     assert!(made.instructions.contains("- identifier: \"shard-0=ok\"\n"), "{}", made.instructions);
