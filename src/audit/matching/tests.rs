@@ -92,3 +92,13 @@ proptest::proptest! {
         Index::new(&text).has_value(&fact);
     }
 }
+
+#[test]
+fn a_path_of_a_hundred_thousand_parts_is_read_in_linear_time() {
+    let index = Index::new(&"https://a:".repeat(40_000)).len();
+    assert_eq!(index, 1);
+    // Its last parts are known all the same.
+    let long = format!("{}src/main.rs", "part/".repeat(100));
+    assert_eq!(Index::new(&long).has_value("src/main.rs"), Presence::Exact);
+    assert_eq!(Index::new(&long).has_value("part/src/main.rs"), Presence::Exact);
+}

@@ -87,12 +87,16 @@ fn written_dates(text: &str, tokens: &[Token], mut emit: impl FnMut(usize, usize
     }
 }
 
-/// The tails of a path, each from behind a separator on, the longest first.
+/// So many tails of a path are looked at, from its end on. A path of a hundred thousand parts is none, and all its tails
+/// together would cost the square of its length.
+const MOST_TAILS: usize = 32;
+
+/// The tails of a path, each from behind a separator on, the shortest first.
 fn tails(path: &str) -> impl Iterator<Item = &str> {
-    path.char_indices()
-        .filter(|(_, c)| matches!(c, '/' | '\\'))
+    path.rmatch_indices(['/', '\\'])
         .filter_map(|(at, _)| path.get(at + 1..))
-        .filter(|t| !t.is_empty())
+        .filter(|tail| !tail.is_empty())
+        .take(MOST_TAILS)
 }
 
 fn path_hash(path: &str) -> u64 {
@@ -249,7 +253,7 @@ pub(super) fn find(values: &Values, text: &str, value: &str) -> Presence {
     values.places(text, &value, |_| found = Presence::Exact);
     if found == Presence::Absent && matches!(value.shape, Shape::Path | Shape::Url) {
         let path = bare_path(&value.text);
-        let name = tails(path).last().unwrap_or(path);
+        let name = tails(path).next().unwrap_or(path);
         if values.with_hash(path_hash(name)).next().is_some() {
             found = Presence::Tail;
         }
