@@ -3,7 +3,7 @@
 use super::bonds;
 use super::calls::{command_of, is_call};
 use super::cues::Cues;
-use super::cues::cue::{ASK, CORRECTION, COURTESY, FOLLOWED, PROHIBITION, QUESTION};
+use super::cues::cue::{ASK, CORRECTION, COURTESY, DECISION, DEFER, FOLLOWED, PROHIBITION, QUESTION, RULE, TASK, WISH};
 use super::inventory::{HashedMap, Inventory};
 use super::lists::{List, Lists};
 use super::names::{self, Name};
@@ -17,6 +17,9 @@ use crate::event::{BeforeCompaction, Message, Role};
 use crate::redact::redact;
 use crate::report::Kind;
 use crate::text;
+
+/// What is said with one of these is a fact of its own, however often it was said in the same form.
+const BINDING: u32 = PROHIBITION | RULE | WISH | DEFER | DECISION | TASK | ASK;
 
 /// Reads all messages once.
 pub fn survey(event: &BeforeCompaction, _settings: &Settings) -> Ledger {
@@ -330,8 +333,8 @@ impl<'a> Reading<'a> {
             if !newest(self.wordings.get(&statement.wording)) || !newest(formula) {
                 continue;
             }
-            // What a list holds is followed there.
-            if listed.cover(statement.message, statement.start, statement.end) {
+            // What a list holds is followed there, unless it is more than data.
+            if statement.cues & BINDING == 0 && listed.cover(statement.message, statement.start, statement.end) {
                 continue;
             }
             let around = Surroundings {

@@ -105,3 +105,19 @@ fn secrets_never_reach_the_report() {
     let json = serde_json::to_string(&report).unwrap();
     assert!(!report.lost.is_empty() && !json.contains("abcdefghijklmnop"), "{json}");
 }
+
+#[test]
+fn a_rule_that_is_said_in_one_form_again_and_again_stays_a_rule() {
+    let said = |at: u32| {
+        format!(
+            "Never deploy s62 build {at} on Fridays. The database of s62 is s62-{at}.example.internal:5432. \
+             Next, migrate table s62_orders_{at}."
+        )
+    };
+    let texts: Vec<String> = (150..180).map(said).collect();
+    let messages: Vec<(Role, &str)> = texts.iter().map(|text| (Role::User, text.as_str())).collect();
+    let report = audit(&messages, &after("The user and the agent spoke of s62 for a while, and went on with it."));
+    assert!(report.lost.iter().any(|finding| {
+        finding.kind == Kind::Constraint && finding.text.contains("Never deploy s62 build 179 on Fridays")
+    }));
+}
